@@ -28,8 +28,8 @@ def forward_dynamics(
 ) -> Array:
     """Return the joint accelerations under given efforts: the inverse of `rnea`, in O(n), without the mass matrix.
 
-    Friction and springs are not included: subtract their efforts from `tau`. For a robot with mimic joints the mass
-    matrix is factored instead.
+    Friction and springs are not included: subtract their efforts from `tau`. For a robot with mimic joints, or
+    with rotors that several joints turn, the mass matrix is factored instead.
 
     Args:
         model: the robot. Each of its joints must move some inertia, at least its rotor's.
@@ -47,7 +47,9 @@ def forward_dynamics(
             moves no inertia.
     """
     q, qd, tau = joint_vectors(model, q=q, qd=qd, tau=tau)
-    algorithm = _factored if model.has_mimic_joints else _articulated
+    rotors = model.drives.inertia
+    joint_by_joint = not model.has_mimic_joints and np.array_equal(rotors, np.diag(np.diagonal(rotors)))
+    algorithm = _articulated if joint_by_joint else _factored
     try:
         with np.errstate(divide="ignore", invalid="ignore"):
             qdd = algorithm(model, q, qd, tau, gravity_vector(gravity), external=external)
@@ -75,7 +77,7 @@ def _articulated(
     for i in reversed(range(len(model.joints))):
         joint, where, parent = model.joints[i], model.v_slices[i], model.lambda_[i]
         U[i] = I_A[i] @ joint.S
-        D[i] = joint.S.T @ U[i] + np.diag(model.armature[where])
+        D[i] = joint.S.T @ U[i] + model.drives.inertia[where, where]
         u[i] = tau[..., where] - matvec(joint.S.T, p_A[i])
         if parent != BASE:
             D_inverse = solve(D[i], np.eye(joint.dof))

@@ -35,7 +35,7 @@ def mass_matrix(model: RobotModel, q: ArrayLike) -> Array:
             I_c[model.lambda_[i]] = I_c[model.lambda_[i]] + I_c[i].in_parent(X[i])
 
     # The forces that accelerate the composite body i, one per row, give row i of M for the joints j that support it.
-    M = zeros((model.n, model.n), q) + np.diag(model.armature)
+    M = zeros((model.n, model.n), q) + model.drives.inertia
     for i, joint in enumerate(model.joints):
         F = I_c[i].as_rows().momentum(joint.S.T)
         j, rows = i, model.v_slices[i]

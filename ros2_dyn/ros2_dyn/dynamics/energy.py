@@ -29,7 +29,7 @@ def kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
     """
     q, qd = joint_vectors(model, q=q, qd=qd)
     v = velocities(model, joint_transforms(model, q), qd)
-    rotors = dot(qd, model.armature * qd) / 2
+    rotors = dot(qd, qd @ model.drives.inertia) / 2
     return sum((dot(v_i, I.momentum(v_i)) / 2 for I, v_i in zip(model.inertia, v)), rotors)
 
 

@@ -24,6 +24,9 @@ def friction(model: RobotModel, qd: ArrayLike, carried: ArrayLike | None = None)
     ``viscous qd + (coulomb + load |carried| + (static - coulomb) exp(-(qd/stribeck_velocity)^2))
     tanh(qd/transition_velocity) + offset``
 
+    It acts in the joint's drive. Where that turns with other joints, too, qd is the drive's speed, the load is the
+    drive's, and the effort loads all joints that turn it, see `RobotModel.drives`.
+
     Args:
         model: the robot.
         qd: joint velocities, rad/s or m/s, shape (..., n).
@@ -40,17 +43,19 @@ def friction(model: RobotModel, qd: ArrayLike, carried: ArrayLike | None = None)
             raise InputError("carried", f"friction of {', '.join(loaded)} depends on the load: give gravity's efforts")
         carried = np.zeros(model.n)
     qd, carried = joint_vectors(model, qd=qd, carried=carried)
-    tau = zeros((model.n,), qd, carried)
-    for joint, where in zip(model.joints, model.v_slices):
-        dynamics, speed = joint.dynamics, joint.multiplier * qd[..., where]
+    drives = model.drives
+    speeds, carried = qd @ drives.matrix.T, drives.efforts(carried)
+    efforts = zeros((len(drives.matrix),), qd, carried)
+    for joint, where, row in zip(model.joints, model.v_slices, drives.rows):
+        dynamics, speed = joint.dynamics, speeds[..., row]
         sliding, sticking = dry_friction(dynamics, speed)
         effort = dynamics.viscous * speed + dynamics.coulomb * sliding + dynamics.breakaway * sticking
         if dynamics.load:
             effort = effort + dynamics.load * np.abs(carried[..., where]) * (sliding + sticking)
         if dynamics.offset:
             effort = effort + dynamics.offset
-        tau[..., where] += joint.multiplier * effort
-    return tau
+        efforts[..., row] = effort
+    return efforts @ drives.matrix
 
 
 def carried_load(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = None) -> Array | None:
@@ -66,10 +71,7 @@ def carried_load(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = No
 
 def friction_offset(model: RobotModel) -> Array:
     """Return the part of `friction` that does not depend on the motion, N m or N, shape (n,)."""
-    tau = np.zeros(model.n)
-    for joint, where in zip(model.joints, model.v_slices):
-        tau[where] += joint.multiplier * joint.dynamics.offset
-    return tau
+    return np.array([joint.dynamics.offset for joint in model.joints for _ in range(joint.dof)]) @ model.drives.matrix
 
 
 def dry_friction(dynamics: JointDynamics, speed: Array) -> tuple[Array, Array]:

@@ -14,6 +14,8 @@ from ros2_dyn.model.spatial import Array
 
 COLUMNS = 8
 """Parameters of a joint."""
+SPRING = (3, 4)
+"""Those of its spring, which acts in the joint; the others act in its drive."""
 
 
 def friction_regressor(
@@ -41,15 +43,20 @@ def friction_regressor(
     q, qd, qdd, carried = joint_vectors(model, q=q, qd=qd, qdd=qdd, carried=carried)
     simple = [i for i, joint in enumerate(model.joints) if joint.dof == 1]
     Y = zeros((model.n, COLUMNS * len(simple)), q, qd, qdd, carried)
+    drives = model.drives
+    speeds, accelerations = (x @ drives.matrix.T for x in (qd, qdd))
+    carried = drives.efforts(carried)
     for k, i in enumerate(simple):
-        joint, row = model.joints[i], model.v_slices[i].start
+        joint, row, where = model.joints[i], drives.rows[i].start, model.v_slices[i].start
         position = joint.position(q[..., model.q_slices[i]])[..., 0]
-        speed, acceleration = (joint.multiplier * x[..., row] for x in (qd, qdd))
-        sliding, sticking = dry_friction(joint.dynamics, speed)
-        load = np.abs(carried[..., row]) * (sliding + sticking)
-        columns = [speed, sliding, sticking, position, np.array(-1.0), acceleration, load, np.array(1.0)]
-        for column, value in enumerate(columns, start=COLUMNS * k):
-            Y[..., row, column] += joint.multiplier * value
+        sliding, sticking = dry_friction(joint.dynamics, speeds[..., row])
+        load = np.abs(carried[..., where]) * (sliding + sticking)
+        one = np.array(1.0)
+        columns = [speeds[..., row], sliding, sticking, position, -one, accelerations[..., row], load, one]
+        for column, value in enumerate(columns):
+            spring = column in SPRING
+            turned = joint.multiplier * np.eye(model.n)[where] if spring else drives.matrix[row]
+            Y[..., COLUMNS * k + column] += np.asarray(value)[..., None] * turned
     return Y
 
 

@@ -27,7 +27,7 @@ def momentum(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
     """
     q, qd = joint_vectors(model, q=q, qd=qd)
     _, H = _composite_momenta(model, q, qd)
-    return project_to_joints(model, H) + model.armature * qd
+    return project_to_joints(model, H) + qd @ model.drives.inertia
 
 
 def coriolis_transpose_qd(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:

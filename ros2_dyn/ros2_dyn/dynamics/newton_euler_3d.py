@@ -74,7 +74,7 @@ def luh_walker_paul(
             f_in_parent = matvec(R, f[i])
             f[parent] = f[parent] + f_in_parent
             n[parent] = n[parent] + matvec(R, n[i]) + cross(r, f_in_parent)
-    return project_to_joints(model, [join(n_i, f_i) for n_i, f_i in zip(n, f)]) + model.armature * qdd
+    return project_to_joints(model, [join(n_i, f_i) for n_i, f_i in zip(n, f)]) + qdd @ model.drives.inertia
 
 
 def classical_acceleration(v: Array, a: Array) -> Array:

@@ -22,11 +22,14 @@ class Presliding:
 
     def __init__(self, model: RobotModel) -> None:
         """Make the elements of the joints' `JointDynamics`, without tension."""
-        self._n = model.n
+        self._n, places = model.n, model.drives.places
         self._elements = [
-            (row.start, at.start, joint.multiplier, distance, effort)
-            for joint, row, at in zip(model.joints, model.v_slices, model.q_slices)
-            for distance, effort in joint.dynamics.presliding
+            (
+                [(i, places[i], float(ratio)) for i, ratio in enumerate(model.drives.matrix[row.start]) if ratio],
+                *element,
+            )
+            for joint, row in zip(model.joints, model.drives.rows)
+            for element in joint.dynamics.presliding
         ]
         self.restart()
 
@@ -45,10 +48,11 @@ class Presliding:
         """Follow the joints to positions, rad or m, shape (nq,); return the efforts that overcome the elements."""
         before, self._before = self._before or list(q), list(q)
         tau = [0.0] * self._n
-        for i, (row, at, multiplier, distance, effort) in enumerate(self._elements):
-            stretched = self._stretched[i] + multiplier * (q[at] - before[at])
+        for i, (turns, distance, effort) in enumerate(self._elements):
+            stretched = self._stretched[i] + sum(ratio * (q[at] - before[at]) for _, at, ratio in turns)
             self._stretched[i] = stretched = min(max(stretched, -distance), distance)
-            tau[row] += multiplier * effort * stretched / distance
+            for row, _, ratio in turns:
+                tau[row] += ratio * effort * stretched / distance
         self.tau = tau
         return tau
 
@@ -70,10 +74,10 @@ def stretches(q: Array, distances: Sequence[float]) -> Array:
 def presliding(model: RobotModel, q: Array) -> Array:
     """Return the efforts that overcome the elements along a motion, N m or N, shape (m, n); q of shape (m, nq)."""
     tau = np.zeros((len(q), model.n))
-    for joint, row, at in zip(model.joints, model.v_slices, model.q_slices):
+    for joint, row in zip(model.joints, model.drives.rows):
         if elements := joint.dynamics.presliding:
-            distances, efforts = zip(*elements)
-            tau[:, row] += joint.multiplier * (stretches(joint.multiplier * q[:, at], distances) @ efforts)
+            turns, (distances, efforts) = model.drives.matrix[row], zip(*elements)
+            tau += stretches(q[:, model.drives.places] @ turns.T, distances) @ efforts @ turns
     return tau
 
 

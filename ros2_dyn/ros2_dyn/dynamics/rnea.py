@@ -98,7 +98,7 @@ def _newton_euler(
 
     # Inwards: the force through each joint, and the effort, its component along the joint's axis.
     f = propagate_forces(model, X, f_body)
-    return project_to_joints(model, f) + model.armature * qdd, f
+    return project_to_joints(model, f) + qdd @ model.drives.inertia, f
 
 
 def gravity(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = None) -> Array:

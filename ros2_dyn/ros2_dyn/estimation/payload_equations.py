@@ -61,9 +61,12 @@ def payload_equations(
         raise InputError("link", f"'{link}' is fixed to the base: no joint carries what is on it")
     check_windows(model, windows)
     q, qd, qdd = windows.q, windows.qd, windows.qdd
-    bodies, slides = regressor(model, q, qd, qdd, gravity), sliding(model, windows)
+    bodies = regressor(model, q, qd, qdd, gravity)
+    slides = ~(~sliding(model, windows) @ (model.drives.coupling != 0))  # a joint does where all do that load it
     expected = (
-        bodies @ inertial_parameters(model) + model.armature * qdd + friction_along_windows(model, windows, gravity)
+        bodies @ inertial_parameters(model)
+        + qdd @ model.drives.inertia
+        + friction_along_windows(model, windows, gravity)
     )
     frame = model.link_frame(link)
     body = slice(PARAMETERS * frame.body, PARAMETERS * (frame.body + 1))
@@ -75,7 +78,8 @@ def payload_equations(
 
 def friction_along_windows(model: RobotModel, windows: StateWindows, gravity: ArrayLike | None) -> Array:
     """Return the efforts that overcome springs and friction, N m or N, shape (m, n); none of dry friction at rest."""
-    q, speed = windows.q, np.where(sliding(model, windows), windows.qd, 0.0)
+    q, drives = windows.q, model.drives
+    speed = np.where(sliding(model, windows), windows.qd @ drives.coupling.T, 0.0) @ drives.inverse.T
     return friction(model, speed, carried_load(model, q, gravity)) + presliding(model, q) + spring(model, q)
 
 

@@ -64,11 +64,11 @@ def error_columns(windows: StateWindows, bodies: Array, slides: Array) -> Array:
 
 
 def sliding(model: RobotModel, windows: StateWindows) -> Array:
-    """Return whether each joint slides in one direction throughout each window, shape (m, n)."""
-    slow = np.zeros(model.n)
+    """Return whether each joint's drive slides in one direction throughout each window, shape (m, n)."""
+    slow, turns = np.zeros(model.n), model.drives.coupling.T
     for joint, row in zip(model.joints, model.v_slices):
         slow[row] = max(MIN_SLIDING, SLIDING * joint.dynamics.transition_velocity)
-    return np.asarray(np.abs(windows.qd) > slow + np.abs(windows.qdd) * DURATION / 2)
+    return np.asarray(np.abs(windows.qd @ turns) > slow + np.abs(windows.qdd @ turns) * DURATION / 2)
 
 
 def stuck_variance(model: RobotModel, limit: Array, slides: Array) -> Array:
@@ -89,9 +89,9 @@ def stuck_variance(model: RobotModel, limit: Array, slides: Array) -> Array:
 def _friction(model: RobotModel) -> tuple[Array, Array]:
     """Return dry friction, N m or N, and viscous friction, N m s/rad or N s/m, of each joint, both of shape (n,)."""
     dry, viscous = np.zeros(model.n), np.zeros(model.n)
-    for joint, row in zip(model.joints, model.v_slices):
-        d = joint.dynamics
+    for joint, row in zip(model.joints, model.drives.rows):
+        d, turns = joint.dynamics, np.abs(model.drives.matrix[row]).sum(axis=0)
         presliding = sum(effort for _, effort in d.presliding)
-        dry[row] += abs(joint.multiplier) * (max(d.coulomb, d.breakaway) + presliding)
-        viscous[row] += joint.multiplier**2 * d.viscous
+        dry += turns * (max(d.coulomb, d.breakaway) + presliding)
+        viscous += turns**2 * d.viscous
     return dry, viscous

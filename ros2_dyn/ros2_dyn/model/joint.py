@@ -48,6 +48,8 @@ class Joint:
     """Ratio of this joint's position to that of the joint it mimics."""
     offset: float = 0.0
     """Position at which the mimicked joint is at zero, rad or m."""
+    coupled: tuple[tuple[str, float], ...] = ()
+    """Other joints that turn its drive, which turns at qd plus the sum of each one's qd times this ratio."""
 
     def key(self) -> tuple[object, ...]:
         """Return the content as plain values, to compare and to hash."""

@@ -17,6 +17,7 @@ from ros2_dyn.errors import InputError, ModelError
 from ros2_dyn.model import chain, dh, urdf
 from ros2_dyn.model.description_bounds import MAX_LINKS, read_description
 from ros2_dyn.model.dh import DHRow
+from ros2_dyn.model.drives import Drives, drives
 from ros2_dyn.model.finding import Finding
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.joint import Joint
@@ -129,7 +130,7 @@ class RobotModel:
             raise ModelError(f"robot '{name}'", "it has no moving joint")
         bodies = tuple(inertia[i] for i in range(len(joints)))
         q_slices, v_slices = _coordinates(joints)
-        return cls(
+        model = cls(
             name,
             root.link,
             tuple(joints),
@@ -143,6 +144,9 @@ class RobotModel:
             specs,
             tuple(findings),
         )
+        if any(joint.coupled for joint in joints):
+            _ = model.drives  # refuses drives that do not move the joints
+        return model
 
     def chain(self, base: str, tip: str, positions: Mapping[str, ArrayLike] | None = None) -> RobotModel:
         """Return the arm between two links of a bigger robot, with the first link as its base.
@@ -330,13 +334,12 @@ class RobotModel:
         return values
 
     @cached_property
-    def armature(self) -> Array:
-        """Rotor inertia of each degree of freedom, kg m^2 or kg, shape (n,)."""
-        armature = np.zeros(self.n)
-        for joint, where in zip(self.joints, self.v_slices):
-            armature[where] += joint.multiplier**2 * joint.dynamics.armature
-        armature.setflags(write=False)
-        return armature
+    def drives(self) -> Drives:
+        """Motors of the joints with their rotors, which may turn with several joints."""
+        made = drives(self.joints, self.q_slices, self.v_slices)
+        for array in (made.matrix, made.coupling, made.inverse, made.inertia):
+            array.setflags(write=False)
+        return made
 
     @property
     def has_mimic_joints(self) -> bool:

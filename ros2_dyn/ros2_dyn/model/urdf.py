@@ -20,9 +20,10 @@ from ros2_dyn.model.joint import Joint, JointType
 from ros2_dyn.model.joint_dynamics import JointDynamics
 from ros2_dyn.model.link_spec import LinkSpec
 from ros2_dyn.model.spatial import Array, Transform, identity_transform, rotation_from_rpy
+from ros2_dyn.model.transmissions import coupled
 
 # Elements that concern kinematics and inertia, with their attributes (required ones are marked !) and children.
-# Everything else is dropped before parsing, so that a broken mesh, plug-in or transmission does not matter.
+# Everything else is dropped before parsing, so that a broken mesh or plug-in does not matter. See also `transmissions`.
 KEPT: dict[str, tuple[str, str]] = {
     "link": ("name!", "inertial"),
     "inertial": ("", "origin mass inertia"),
@@ -55,7 +56,7 @@ def read(xml: str) -> tuple[str, list[LinkSpec], tuple[Finding, ...]]:
     check_elements(robot)
     links = _by_name(_parse_element(element, urdf.Link, found) for element in robot.findall("link"))
     joints = _by_name(_parse_element(element, urdf.Joint, found) for element in robot.findall("joint"))
-    specs = list(_walk(links, joints, found))
+    specs = coupled(robot, list(_walk(links, joints, found)))
     return robot.get("name", "robot"), specs, tuple(found)
 
 

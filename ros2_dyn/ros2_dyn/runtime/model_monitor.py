@@ -202,7 +202,14 @@ class ModelMonitor:
 
     def _allowed(self, qd: list[float]) -> list[float]:
         """Return the differences that are allowed without contact, N m or N, shape (n,)."""
-        return [each.at(abs(v)) for each, v in zip(self._allowances, qd)]
+        drives = self._known.model.drives
+        if not drives.coupled:
+            return [each.at(abs(v)) for each, v in zip(self._allowances, qd)]
+        turning = zip(self._allowances, np.abs(drives.coupling @ qd).tolist())
+        of_drives = np.array([each.at(speed) - each.tolerance for each, speed in turning])
+        tolerance = np.array([each.tolerance for each in self._allowances])
+        allowed: list[float] = (tolerance + of_drives @ np.abs(drives.coupling)).tolist()
+        return allowed
 
     def _contact(self, arm: ArmState, wrench: Array | None = None) -> Array:
         return contact_allowance(arm.J, 60.0, wrench)  # N of a hand, besides what the mode exerts
@@ -259,7 +266,7 @@ class ModelMonitor:
     def is_driven(self, qd: Array) -> bool:
         """Return whether an external effort beyond what is allowed drives a joint at speeds, rad/s or m/s, (n,)."""
         external = np.array(self._observer.value)
-        return len(external) == len(qd) and bool(np.any(external * np.sign(qd) > self._allowed(np.abs(qd).tolist())))
+        return len(external) == len(qd) and bool(np.any(external * np.sign(qd) > self._allowed(qd.tolist())))
 
     def check(
         self, observed: Observed, arm: ArmState, wrench: Array, *, contact_expected: bool, late: float

@@ -40,11 +40,17 @@ def compile_leapfrog(model: RobotModel, step: float) -> Callable[..., tuple[tupl
     inputs = input_symbols(dict.fromkeys(("q", "qd", "speed", "damping", "tau"), n))
     q, qd, speed, damping, tau = inputs.values()
     M = dynamics.mass_matrix(model, q)
+    drives = model.drives
     offset = dynamics.friction_offset(model)
     h = dynamics.rnea(model, q, speed, np.zeros(n)) + dynamics.spring(model, q) + offset
-    friction = (dynamics.friction(model, speed, dynamics.carried_load(model, q)) - offset) / speed
+    friction = dynamics.friction(model, speed, dynamics.carried_load(model, q)) - offset
+    friction = drives.efforts(friction) / (speed @ drives.coupling.T)
     z = step * (friction + damping) / np.diagonal(M)
     implicit = M + np.diag(step * (friction + damping) * (1 + z) / (2 + z))
     net = tau - h - friction * qd + damping * (speed - qd)
+    if drives.coupled:  # friction brakes the drives, and damping the joints
+        C, late = drives.coupling, step * (1 + z) / (2 + z)
+        implicit = M + np.diag(damping * late) + C.T @ np.diag(friction * late) @ C
+        net = tau - h - C.T @ (friction * (C @ qd)) + damping * (speed - qd)
     qdd = solve(implicit, net[:, None])[:, 0]
     return traced_function(inputs, {"qdd": qdd})

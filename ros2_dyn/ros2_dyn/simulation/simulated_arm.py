@@ -158,7 +158,7 @@ class SimulatedArm:
                 self.contacts[:] = [contact for contact in self.contacts if contact.end > self.t]
             q = [x + half * v for x, v in zip(q, qd)]
             speed = [v + half * a for v, a in zip(qd, self._qdd)]
-            speed = [v if abs(v) > MIN_SPEED else MIN_SPEED for v in speed]
+            speed = self._turning(speed)
             if not (min(q) > -MAX_STATE and max(q) < MAX_STATE and min(speed) > -MAX_STATE and max(speed) < MAX_STATE):
                 self.q, self.qd = np.array(q), np.array(qd)
                 raise _too_fast(self.t)
@@ -172,6 +172,14 @@ class SimulatedArm:
             self._steps += 1
             self.t = self._steps * self.step
         self.q, self.qd = np.array(q), np.array(qd)
+
+    def _turning(self, speed: list[float]) -> list[float]:
+        """Return speeds at which every drive turns."""
+        drives = self.model.drives
+        if drives.coupled:
+            speed = (drives.coupling @ speed).tolist()
+        speed = [v if abs(v) > MIN_SPEED else MIN_SPEED for v in speed]
+        return (drives.inverse @ speed).tolist() if drives.coupled else speed
 
     def _efforts_in_the_middle(self, t: float, q: list[float], speed: list[float]) -> Array:
         M, h = self._mass_matrix_and_bias(q, speed) if self.law.uses_dynamics else (self._no_M, self._no_h)

@@ -87,11 +87,12 @@ def arm_at(state: ArmState, now: float = 0.0, effort: float = 50.0, velocity: fl
     n = len(state.q)
     names, wide = tuple(f"joint {i}" for i in range(n)), np.full(n, inf)
     joints = [SimpleNamespace(type="revolute", mimics=None)] * n
+    model = SimpleNamespace(joints=joints, drives=SimpleNamespace(coupling=np.eye(n), efforts=lambda tau: tau))
     target = SimpleNamespace(desired_at=now, in_base_axes=lambda q: np.zeros(6))
     desired = SimpleNamespace(q=state.q.tolist(), qd=[0.0] * n, qdd=[0.0] * n)
     usual = {
         "age": 0.0,
-        "robot": SimpleNamespace(link_pose=lambda link, q: np.eye(4), model=SimpleNamespace(joints=joints)),
+        "robot": SimpleNamespace(link_pose=lambda link, q: np.eye(4), model=model),
         "commands": CommandSettings(),
         "limits": CommandLimits(names, np.full(n, effort), np.full(n, 10 * effort), np.full(n, velocity)),
         "positions": PositionLimits(names, -wide, wide, 0.1),

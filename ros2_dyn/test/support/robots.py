@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -68,6 +69,17 @@ def planar_2r(l1: float, l2: float, first: dict, second: dict) -> str:
         joint("theta2", "revolute", "first", "second", xyz=(l1, 0, 0)),
         joint("tip_joint", "fixed", "second", "tip", xyz=(l2, 0, 0)),
     )
+
+
+def coupled(model: RobotModel, **ratios: dict[str, float]) -> RobotModel:
+    """Return the robot with drives that turn with other joints, too: ratios by the other joints, by the joint."""
+
+    def of(spec):
+        if spec.joint is None or spec.joint.name not in ratios:
+            return spec
+        return spec._replace(joint=replace(spec.joint, coupled=tuple(ratios[spec.joint.name].items())))
+
+    return RobotModel.from_links(model.name, map(of, model.link_specs))
 
 
 def random_tree(seed: int, joints: int = 8) -> str:

@@ -71,13 +71,18 @@ def supported(model: RobotModel, joint: int) -> list[int]:
     return [body for body in range(len(model.joints)) if joint in model.support(body)]
 
 
+def loading(model: RobotModel, joint: int) -> list[int]:
+    """Return the drives that load a joint: its own, and others that turn with it."""
+    return np.flatnonzero(model.drives.coupling[:, joint]).tolist()
+
+
 def parameter_columns(bodies: Sequence[int]) -> list[int]:
     """Return where the inertial parameters of some bodies are among those of all."""
     return [PARAMETERS * body + k for body in bodies for k in range(PARAMETERS)]
 
 
 def friction_columns(loaded: RobotModel, motion: EvenMotion, elements: Array, gravity: Array) -> Array:
-    """Return the columns of `TERMS` for every joint, shape (m, n, k).
+    """Return the columns of `TERMS` for every joint's drive, shape (m, n, k).
 
     Args:
         loaded: the robot whose gravity efforts load-dependent friction depends on.
@@ -85,11 +90,12 @@ def friction_columns(loaded: RobotModel, motion: EvenMotion, elements: Array, gr
         elements: presliding of the same states at `DISTANCES`, which depends on all states before, shape (m, n, d).
         gravity: acceleration of free fall in the base frame, m/s^2, shape (3,).
     """
-    still = np.zeros_like(motion.q)
-    load = np.abs(rnea(loaded, motion.q, still, still, gravity=gravity))[..., None]
-    signs = np.tanh(motion.qd[..., None] / np.array(TRANSITION_VELOCITIES))
-    excess = [signs * np.exp(-((motion.qd / decay) ** 2))[..., None] for decay in STRIBECK_VELOCITIES]
-    plain = np.stack([motion.qd, motion.qdd, np.ones_like(still)], axis=-1)
+    drives, still = loaded.drives, np.zeros_like(motion.q)
+    qd, qdd = (x @ drives.coupling.T for x in (motion.qd, motion.qdd))
+    load = np.abs(drives.efforts(rnea(loaded, motion.q, still, still, gravity=gravity)))[..., None]
+    signs = np.tanh(qd[..., None] / np.array(TRANSITION_VELOCITIES))
+    excess = [signs * np.exp(-((qd / decay) ** 2))[..., None] for decay in STRIBECK_VELOCITIES]
+    plain = np.stack([qd, qdd, np.ones_like(still)], axis=-1)
     return np.concatenate([plain, signs, load * signs, *excess, elements], axis=-1)
 
 

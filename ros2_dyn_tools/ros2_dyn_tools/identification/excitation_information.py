@@ -72,11 +72,10 @@ class Information:
     def _columns(self, q: Array, qd: Array, qdd: Array) -> Array:
         (Y,) = self._regressor(*(np.ascontiguousarray(x) for x in (q, qd, qdd)))
         drives = np.zeros((*q.shape, len(DRIVE) * len(self._model.joints)))
-        for k, (joint, where) in enumerate(zip(self._model.joints, self._model.v_slices)):
-            i, ratio = where.start, joint.multiplier
-            values = qd[..., i] * ratio, np.tanh(qd[..., i] * ratio / TURN), qdd[..., i] * ratio
+        for k, turns in enumerate(self._model.drives.matrix):
+            values = qd @ turns, np.tanh(qd @ turns / TURN), qdd @ turns
             for column, value in enumerate(values, start=len(DRIVE) * k):
-                drives[..., i, column] = ratio * value
+                drives[..., column] = value[..., None] * turns
         return np.concatenate([Y, drives], axis=-1)
 
     def matrix(self, q: Array, qd: Array, qdd: Array) -> Array:

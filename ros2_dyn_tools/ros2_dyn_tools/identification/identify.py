@@ -138,11 +138,12 @@ def _prior(model: RobotModel, motions: Sequence[EvenMotion], parts: Sequence[Arr
     mass = LIGHTEST * sum(float(body.mass) for body in model.inertia)
     told = inertial_parameters(model).reshape(-1, PARAMETERS)
     bodies = np.array([nearest_consistent(body, max(mass, 1e-3), SLIMMEST) for body in told])
+    C = model.drives.coupling
     effort, speed, acceleration = (
         np.max(
             [np.max(np.abs(values[_fitted(part)]), axis=0, initial=1e-9) for values, part in zip(signal, parts)], axis=0
         )
-        for signal in ([m.effort for m in motions], [m.qd for m in motions], [m.qdd for m in motions])
+        for signal in ([m.effort for m in motions], [m.qd @ C.T for m in motions], [m.qdd @ C.T for m in motions])
     )
     per = {"viscous": speed, "armature": acceleration, "load": effort}
     sizes = [SIZES.get(term.kind, LOAD_SIZE) * effort / per.get(term.kind, 1.0) for term in TERMS]

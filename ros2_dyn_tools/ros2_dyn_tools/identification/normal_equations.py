@@ -16,6 +16,7 @@ from ros2_dyn_tools.identification.columns import (
     TILT,
     body_columns,
     friction_columns,
+    loading,
     parameter_columns,
     supported,
 )
@@ -30,8 +31,8 @@ BLOCK = 4096
 class JointEquations(NamedTuple):
     """The normal equations of one joint's effort in one part of the motions.
 
-    Columns are the inertial parameters of the bodies that the joint moves, the tilt, the joint's own terms, and the
-    measured effort.
+    Columns are the inertial parameters of the bodies that the joint moves, the tilt, the terms of the drives that load
+    it, and the measured effort.
     """
 
     gram: Array
@@ -82,7 +83,7 @@ def normal_equations(
     margin_time = max([3.0 / band if band else 0.0, *(f.memory for f in filters)])
     done, states = 0, sum(len(motion.t) for motion in motions)
     for motion, part in zip(motions, parts):
-        elements = stretches(motion.q, DISTANCES)
+        elements = stretches(motion.q @ model.drives.coupling.T, DISTANCES)
         effort = zero_phase(motion.effort, band, motion.step) if band else motion.effort
         margin = int(margin_time / motion.step)
         for start in range(0, len(part), BLOCK):
@@ -94,7 +95,8 @@ def normal_equations(
             friction = friction_columns(loaded or model, piece, elements[around], gravity)
             for joint in range(model.n):
                 keep = [*parameter_columns(bodies[joint]), *range(Y.shape[-1] - TILT, Y.shape[-1])]
-                raw = np.concatenate([Y[:, joint, keep], friction[:, joint]], axis=-1)
+                terms = [model.drives.coupling[i, joint] * friction[:, i] for i in loading(model, joint)]
+                raw = np.concatenate([Y[:, joint, keep], *terms], axis=-1)
                 if band:
                     raw = zero_phase(raw, band, motion.step)
                 for equations, effort_filter in zip(total, filters):

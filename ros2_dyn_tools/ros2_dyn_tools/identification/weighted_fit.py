@@ -10,7 +10,7 @@ import numpy as np
 
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn_tools.identification.columns import POSITIVE, TERMS, TILT, parameter_columns, supported
+from ros2_dyn_tools.identification.columns import POSITIVE, TERMS, TILT, loading, parameter_columns, supported
 from ros2_dyn_tools.identification.consistent_fit import Prior, fit
 from ros2_dyn_tools.identification.normal_equations import JointEquations
 from ros2_dyn_tools.identification.settings import FitSettings, JointTerms
@@ -46,6 +46,7 @@ class Problem:
         self.bodies, self.scales = bodies, scales
         self._places: dict[tuple[tuple[JointTerms, ...], bool], Places] = {}
         self._supported = [parameter_columns(supported(model, joint)) for joint in range(model.n)]
+        self._loading = [loading(model, joint) for joint in range(model.n)]
 
     def places(self, settings: FitSettings) -> Places:
         """Return which columns of each joint's equations are fitted, and where their parameters are in all."""
@@ -55,14 +56,16 @@ class Problem:
         return self._places[key]
 
     def _find_places(self, settings: FitSettings) -> Places:
-        places, next_term = [], self.bodies.size + TILT * settings.tilt
-        for own, terms in zip(self._supported, settings.joints):
-            tilt = range(TILT * settings.tilt)
-            chosen = terms.columns
-            columns = [*range(len(own)), *(len(own) + k for k in tilt), *(len(own) + TILT + k for k in chosen)]
-            others = [*(self.bodies.size + k for k in tilt), *range(next_term, next_term + len(chosen))]
-            places.append((columns, [*own, *others]))
-            next_term += len(chosen)
+        places, tilt = [], range(TILT * settings.tilt)
+        chosen = [terms.columns for terms in settings.joints]
+        first = self.bodies.size + len(tilt) + np.cumsum([0, *map(len, chosen)])
+        for own, drives in zip(self._supported, self._loading):
+            columns = [*range(len(own)), *(len(own) + k for k in tilt)]
+            where = [*own, *(self.bodies.size + k for k in tilt)]
+            for i, drive in enumerate(drives):
+                columns += [len(own) + TILT + i * len(TERMS) + k for k in chosen[drive]]
+                where += range(first[drive], first[drive + 1])
+            places.append((columns, where))
         return places
 
     def solve(
@@ -99,7 +102,7 @@ class Problem:
     def information(self, equations: Sequence[JointEquations], settings: FitSettings, deviations: Array) -> Array:
         """Return the weighted products of all columns, ``A' W A``, shape (p, p)."""
         places = self.places(settings)
-        total = np.zeros((1 + places[-1][1][-1],) * 2)
+        total = np.zeros((1 + max(where[-1] for _, where in places),) * 2)
         for each, (columns, where), deviation in zip(equations, places, deviations):
             total[np.ix_(where, where)] += each.gram[np.ix_(columns, columns)] / deviation**2
         return total

@@ -52,17 +52,18 @@ def drift(then: RobotModel, now: RobotModel, q: Array, qd: Array, gravities: tup
 
 
 def friction_at(model: RobotModel, speed: Array, q: Array, standing: Array) -> Array:
-    """Return the friction of joints that slide, without offsets, N m or N, shape (n,).
+    """Return the friction of drives that slide, without offsets, N m or N, shape (n,).
 
     Args:
         model: the robot.
-        speed: of the joints, rad/s or m/s, shape (n,).
+        speed: of the drives, rad/s or m/s, shape (n,); that of the joints, but where a drive turns with several.
         q: postures whose weight loads the joints, rad or m, shape (m, n).
         standing: acceleration of free fall in the base frame, m/s^2, shape (3,).
     """
-    load = rms(gravity(model, q, standing))
+    drives = model.drives
+    load, qd = rms(drives.efforts(gravity(model, q, standing))) @ drives.coupling, drives.inverse @ speed
     stretched = [sum(effort for _, effort in joint.dynamics.presliding) for joint in model.joints]
-    return (friction(model, speed, load) - friction(model, -speed, load)) / 2 + np.array(stretched)
+    return drives.efforts(friction(model, qd, load) - friction(model, -qd, load)) / 2 + np.array(stretched)
 
 
 def _payload(columns: Array, changed: Array) -> tuple[float, ...]:

@@ -45,7 +45,7 @@ def identify_friction(
     q, qd, qdd, effort = (np.concatenate([getattr(each, key) for each in motions]) for key in EvenMotion._fields[1:])
     rigid = {j.name: replace(j.dynamics, transition_velocity=transition_velocity, armature=0.0) for j in model.joints}
     links = model.with_joint_dynamics(rigid)
-    excess = effort - rnea(links, q, qd, qdd, gravity)
+    excess = links.drives.efforts(effort - rnea(links, q, qd, qdd, gravity))
     Y = friction_regressor(links, q, qd, qdd)
     identified = {}
     for k, joint in enumerate(links.joints):

@@ -39,16 +39,18 @@ class EffortTerms(NamedTuple):
         return friction(self.model, self.dq * sd[..., None], self.carried)
 
     def opposing(self, sd: Array, extreme: Callable[[Array, Array], Array]) -> Array:
-        """Return friction as `friction` does, but for joints slower than at breakaway the maximum or minimum of both.
+        """Return friction as `friction` does, but for drives slower than at breakaway the maximum or minimum of both.
 
         Args:
             sd: speeds, shape (..., m).
             extreme: np.maximum or np.minimum.
         """
-        slow = BREAKAWAY * transition_velocity(self.model)
-        leaving = friction(self.model, np.sign(self.dq) * slow, self.carried)
-        moving = self.friction(sd)
-        return np.where(np.abs(self.dq * sd[..., None]) < slow, extreme(moving, leaving), moving)
+        drives, slow = self.model.drives, BREAKAWAY * transition_velocity(self.model)
+        turning = self.dq @ drives.coupling.T
+        leaving = friction(self.model, (np.sign(turning) * slow) @ drives.inverse.T, self.carried)
+        moving, left = (drives.efforts(each)[..., None] * drives.coupling for each in (self.friction(sd), leaving))
+        sticks = np.abs(turning * sd[..., None]) < slow
+        return np.asarray(np.sum(np.where(sticks[..., None], extreme(moving, left), moving), axis=-2))
 
     def effort(self, sd: Array, sdd: Array) -> Array:
         """Return the efforts, shape (m, n), at speeds and accelerations of s, each of shape (m,)."""

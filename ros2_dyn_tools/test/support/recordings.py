@@ -47,17 +47,22 @@ def exciting_motion(model: RobotModel, seconds: float, rate: float, seed: int = 
 
 
 def efforts(model: RobotModel, motion: EvenMotion, gravity: np.ndarray | None = None) -> np.ndarray:
-    """Return the efforts that a robot needs in a motion, with all its friction, joint by joint in plain words."""
+    """Return the efforts that a robot needs in a motion, with all its friction, drive by drive in plain words."""
     tau = rnea(model, motion.q, motion.qd, motion.qdd, gravity)
     still = np.zeros_like(motion.q)
-    load = np.abs(rnea(model, motion.q, still, still, gravity))
+    C = np.eye(model.n)  # from the joints' speeds to the drives'
     for i, joint in enumerate(model.joints):
-        d, qd = joint.dynamics, motion.qd[:, i]
+        for name, ratio in joint.coupled:
+            C[i, model.joint_names.index(name)] = ratio
+    load = np.abs(np.linalg.solve(C.T, rnea(model, motion.q, still, still, gravity).T).T)
+    for i, joint in enumerate(model.joints):
+        d, qd = joint.dynamics, motion.qd @ C[i]
         sign = np.tanh(qd / d.transition_velocity)
         excess = (d.breakaway - d.coulomb) * np.exp(-((qd / d.stribeck_velocity) ** 2))
-        tau[:, i] += d.viscous * qd + (d.coulomb + excess + d.load * load[:, i]) * sign + d.offset
+        friction = d.viscous * qd + (d.coulomb + excess + d.load * load[:, i]) * sign + d.offset
         for distance, effort in d.presliding:
-            tau[:, i] += effort * stretches(motion.q[:, i : i + 1], [distance])[:, 0, 0]
+            friction = friction + effort * stretches(motion.q @ C[i : i + 1].T, [distance])[:, 0, 0]
+        tau += np.outer(friction, C[i])
     return tau
 
 

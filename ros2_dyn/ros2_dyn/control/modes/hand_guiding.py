@@ -56,9 +56,10 @@ class HandGuiding(Mode[HandGuidingSettings]):
         held, sticking, self._anchor = tip_friction(state, self._anchor, friction)
         supply = state.gravity + held + soft_walls(arm)
         if arm.commands.convention == "raw":  # one that adds gravity may compensate friction, too: twice is too much
-            # nothing is left of it for a fast joint: friction that is told too large would drive it faster and faster
-            fading = clip(2 - 2 * np.abs(state.qd) / arm.max_led_speed, 0.0, 1.0)
-            supply += parameters.friction * fading * state.friction
+            # nothing is left of it for a fast drive: friction that is told too large would drive it faster and faster
+            drives = arm.robot.model.drives
+            fading = clip(2 - 2 * np.abs(drives.coupling @ state.qd) / arm.max_led_speed, 0.0, 1.0)
+            supply += parameters.friction * fading * drives.efforts(state.friction) @ drives.coupling
         if arm.external_wrench and parameters.assist_gain > 0:
             hand = (np.reshape(arm.external_wrench, (2, 3)) @ state.pose[:3, :3].T).ravel()  # in base axes
             supply += assistance(hand, parameters.assist_gain, 5.0) @ state.J  # N: as large as the model's errors

@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 from math import inf
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from control_states import SEVEN, arm_at
+from robots import coupled
 from ros2_dyn.control.arm_state import arm_state
 from ros2_dyn.control.command_settings import CommandSettings
 from ros2_dyn.control.modes.hand_guiding import HandGuiding, HandGuidingSettings, assistance
+from ros2_dyn.model import JointDynamics
 
 
 def test_assistance_is_proportional_beyond_its_deadband():
@@ -43,3 +46,23 @@ def test_supply_contains_no_damper(way, speed):
     assert_allclose(moving.supply, resting.supply, rtol=1e-12)
     assert_array_equal(resting.effort, resting.supply)
     assert float((moving.effort - moving.supply) @ qd) < 0
+
+
+def compensation(arm_model, qd):
+    """Return what a hand gets against the friction of all drives, and that friction, N m, shape (n,)."""
+    given = {"commands": CommandSettings(max_tip_speed=0.25), "robot": SimpleNamespace(model=arm_model)}
+    arm = arm_at(arm_state(arm_model, np.zeros(7), qd), **given)
+    whole, none = (HandGuiding(HandGuidingSettings(friction=x), 0.0).step(arm).supply for x in (1.0, 0.0))
+    return whole - none, arm.state.friction
+
+
+def test_compensation_of_friction_fades_with_the_speed_of_a_drive_that_turns_with_two_joints():
+    """Joints that turn against each other may be fast while the drive hardly turns."""
+    drives = {joint.name: JointDynamics(coulomb=float(joint.name == "joint7")) for joint in SEVEN.joints}
+    model, rng = coupled(SEVEN.with_joint_dynamics(drives), joint7={"joint6": 0.5}), np.random.default_rng(1)
+    for _ in range(50):
+        qd = rng.uniform(-1.5, 1.5, 7)
+        qd[6] = -0.5 * qd[5] + rng.uniform(-0.05, 0.05)
+        given, friction = compensation(model, qd)
+        assert_allclose(given, friction, rtol=1e-9, atol=1e-12)
+    assert_allclose(compensation(model, [0, 0, 0, 0, 0, 3.0, 0])[0], 0.0, atol=1e-12)  # it is faster than may be led

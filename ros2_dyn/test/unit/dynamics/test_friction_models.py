@@ -72,7 +72,7 @@ def test_regressor_has_load_and_offset():
     model, rng = loaded_tree(), np.random.default_rng(4)
     q, (qd, qdd) = random_positions(model, rng), rng.uniform(-1, 1, size=(2, model.n))
     weight = dynamics.gravity(model, q)
-    whole = dynamics.friction(model, qd, weight) + dynamics.spring(model, q) + model.armature * qdd
+    whole = dynamics.friction(model, qd, weight) + dynamics.spring(model, q) + qdd @ model.drives.inertia
     Y = dynamics.friction_regressor(model, q, qd, qdd, weight)
     assert_allclose(Y @ dynamics.friction_parameters(model), whole, rtol=0, atol=1e-10)
 

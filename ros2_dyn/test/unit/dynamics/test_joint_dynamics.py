@@ -71,7 +71,7 @@ def test_armature_adds_inertia_in_every_algorithm():
 
 def test_friction_regressor_times_parameters_is_friction_springs_and_rotors():
     q, qd, qdd = state(3)
-    tau = dynamics.friction(TREE, qd) + dynamics.spring(TREE, q) + TREE.armature * qdd
+    tau = dynamics.friction(TREE, qd) + dynamics.spring(TREE, q) + qdd @ TREE.drives.inertia
     Y, parameters = dynamics.friction_regressor(TREE, q, qd, qdd), dynamics.friction_parameters(TREE)
     assert_allclose(Y @ parameters, tau, rtol=0, atol=1e-12)
 

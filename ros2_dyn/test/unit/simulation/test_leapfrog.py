@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import HOME, mock_arm
-from ros2_dyn.dynamics import gravity, kinetic_energy, potential_energy
+from robots import HOME, coupled, mock_arm
+from ros2_dyn.dynamics import forward_dynamics, friction, gravity, kinetic_energy, potential_energy
 from ros2_dyn.kernels.compile_aside import compiling_aside
 from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.simulation.applied_force import AppliedForce
@@ -121,3 +121,60 @@ def test_leapfrog_gives_the_same_bits_whatever_the_number_of_steps_per_call():
             arm.advance(chunk)
         ends.append((arm.t, arm.q.tobytes(), arm.qd.tobytes()))
     assert ends[0] == ends[1] == ends[2]
+
+
+def wrist(viscous=0.5, coulomb=0.0, ratio=0.7):
+    """Return an arm whose last drive turns with two joints, and has most of the friction."""
+    model = with_friction(FREE, [8.0, 8.0, 5.0, 1.0, 0.2, viscous], [0.0, 0.0, 0.0, 0.0, coulomb / 10, coulomb])
+    return coupled(model, wrist_3_joint={"wrist_2_joint": ratio})
+
+
+def test_leapfrog_follows_the_equation_of_motion_of_drives_that_turn_with_two_joints():
+    model, efforts = wrist(), gravity(FREE, HOME) + 3.0
+
+    def rate(x):
+        q, qd = x.reshape(2, 6)
+        return np.concatenate([qd, forward_dynamics(model, q, qd, efforts - friction(model, qd))])
+
+    x, h = np.array([*HOME, *[0.0] * 6]), 2e-3  # Runge and Kutta's method of fourth order
+    for _ in range(150):
+        k1 = rate(x)
+        k2 = rate(x + h / 2 * k1)
+        k3 = rate(x + h / 2 * k2)
+        x = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + rate(x + h * k3))
+    arm = held(model, efforts, HOME, step=5e-4)
+    arm.advance(600)
+    assert np.abs(x[10:]).max() > 1.0  # the wrist does turn
+    assert_allclose([*arm.q, *arm.qd], x, rtol=0, atol=1e-3)
+
+
+def test_leapfrog_with_dry_friction_of_a_drive_that_turns_with_two_joints_converges_with_second_order():
+    model = wrist(1.0, 2.0)
+    efforts = gravity(model, HOME) + np.array([0, 0, 0, 0, 1.5, -2.5])
+
+    def end(step):
+        arm = held(model, efforts, HOME, step=step)
+        arm.advance(round(0.5 / step))
+        return arm.q
+
+    right = end(6.25e-5)
+    errors = [np.abs(end(step) - right).max() for step in (2e-3, 1e-3)]
+    assert np.abs(right - HOME).max() > 2.0
+    assert errors[0] < 0.01
+    assert errors[0] / errors[1] > 0.8 * 2**2
+
+
+def test_drive_that_sticks_lets_its_joint_turn_back_as_fast_as_the_other_turns():
+    model = wrist(coulomb=20.0, ratio=1.0)
+    arm = held(model, gravity(model, HOME) + np.array([0, 0, 0, 0, 4.0, 0]), HOME, step=2e-3)
+    arm.advance(200)
+    turned = arm.q - HOME
+    assert turned[4] > 0.1
+    assert turned[5] == pytest.approx(-turned[4], rel=0.02)
+
+
+def test_arm_at_rest_stays_at_rest_where_a_drive_turns_with_the_difference_of_two_joints():
+    model = wrist(coulomb=2.0, ratio=-1.0)
+    arm = held(model, gravity(model, HOME), HOME, step=2e-3)
+    arm.advance(50)
+    assert_allclose(arm.qd, 0.0, atol=1e-6)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import general_tree, joint, link, mock_arm, planar_2r, robot
+from robots import coupled, general_tree, joint, link, mock_arm, planar_2r, robot
 from ros2_dyn.dynamics import gravity, rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
@@ -147,6 +147,12 @@ def test_base_parameters_with_drives_of_a_planar_arm():
     assert "first.Izz + 0.49 second.m + theta1.armature" in base.combinations()
     assert "theta2.armature" in base.combinations()
     assert len(standard_parameters(model)) == len(base.names)
+
+
+def test_rotor_that_turns_with_the_second_link_cannot_be_told_from_it():
+    plain = RobotModel.from_urdf(planar_2r(0.7, 0.4, {"mass": 2.0, "com": (0.3, 0, 0)}, {"mass": 1.5}))
+    model = coupled(plain, theta2={"theta1": 1.0})
+    assert len(Information(model).base) == len(Information(plain).base) - 1
 
 
 def test_joints_without_limits_swing_by_half_a_turn_at_most():

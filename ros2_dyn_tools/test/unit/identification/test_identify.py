@@ -10,8 +10,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from recordings import efforts, exciting_motion, recording
-from robots import mock_arm
-from ros2_dyn.dynamics import inertial_parameters
+from robots import coupled, mock_arm
+from ros2_dyn.dynamics import inertial_parameters, rnea
+from ros2_dyn.dynamics.presliding import friction_along
 from ros2_dyn.model import JointDynamics
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.pseudo_inertia import is_consistent
@@ -30,6 +31,8 @@ from ros2_dyn_tools.identification.weighted_fit import Problem
 from ros2_dyn_tools.recording.effort_filter import EffortFilter
 
 DOWN = np.array([0.0, 0.0, -9.81])
+WRIST = {"wrist_2_joint": {"wrist_1_joint": -0.4}, "wrist_3_joint": {"wrist_2_joint": 0.7}}
+"""Drives of the arm that turn with two joints and three."""
 TERMS_OF_ALL = JointTerms(0.05, (0.03,), load=True, stribeck_velocity=0.3)
 
 
@@ -67,8 +70,9 @@ def exact_problem(told, motion, gravity=DOWN, loaded=None, terms=TERMS_OF_ALL):
     return problem, settings, together(equations[: GAP + 1])
 
 
-def test_exact_motion_gives_the_base_parameters_and_the_friction():
-    told = mock_arm()
+@pytest.mark.parametrize("coupled_wrist", [False, True])
+def test_exact_motion_gives_the_base_parameters_and_the_friction(coupled_wrist):
+    told = coupled(mock_arm(), **WRIST) if coupled_wrist else mock_arm()
     true = true_arm(told)
     motion = exciting_motion(told, 40.0, 100.0)
     motion = motion._replace(effort=efforts(true, motion))
@@ -83,7 +87,8 @@ def test_exact_motion_gives_the_base_parameters_and_the_friction():
         assert_allclose(d.offset, e.offset, rtol=1e-6, atol=1e-6)
         assert_allclose(d.presliding, e.presliding, rtol=1e-6)
     # Some rotors cannot be told from the bodies, so both make base parameters together.
-    rotors = np.eye(told.n) * motion.qdd[..., None]
+    C = told.drives.coupling
+    rotors = C.T * (motion.qdd @ C.T)[:, None]
     Y = np.concatenate([body_columns(told, motion, DOWN)[..., :60], rotors], axis=-1)
     base = base_of(Y[::10], [*inertial_names(told), *told.joint_names])
     found = base.of([*x[:60], *(dynamics[joint.name].armature for joint in true.joints)])
@@ -175,3 +180,19 @@ def test_standard_errors_are_the_spread_over_many_noises():
     names = [*base.combinations(), *(str(TERMS[k]) for _ in range(2) for k in terms.columns)]
     free = [i for i, name in enumerate(names) if name in ("viscous", "coulomb", "offset")]
     assert_allclose(np.std(values, axis=0)[free], errors[free], rtol=0.35)
+
+
+def test_errors_are_those_of_the_joints_where_drives_turn_with_several():
+    """What an identified arm does not predict, state by state, is what identification told."""
+    told = coupled(mock_arm(), **WRIST)
+    motion = exciting_motion(told, 20.0, 50.0)
+    rng = np.random.default_rng(2)
+    motion = motion._replace(effort=efforts(true_arm(told), motion) + rng.normal(size=motion.q.shape))
+    terms = JointTerms(0.05, (0.03,), load=False)
+    problem, settings, equations = exact_problem(told, motion, terms=terms)
+    x = problem.solve(equations, settings).parameters
+    bodies = [SpatialInertia.from_parameters(body) for body in x[:60].reshape(-1, 10)]
+    found = told.with_inertia(bodies).with_joint_dynamics(joint_dynamics(told, problem, settings, x))
+    fitted = slice(25, -25)  # ends are left out
+    left = motion.effort - rnea(found, motion.q, motion.qd, motion.qdd) - friction_along(found, motion.q, motion.qd)
+    assert_allclose(problem.mean_squares(equations, settings, x), np.mean(left[fitted] ** 2, axis=0), rtol=0.01)

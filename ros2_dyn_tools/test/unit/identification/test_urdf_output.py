@@ -4,10 +4,12 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from robots import joint, link, robot
+from robots import joint, link, random_state, robot
+from ros2_dyn.dynamics import friction, rnea
 from ros2_dyn.model import JointDynamics, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
-from ros2_dyn_tools.identification.urdf_output import identified_urdf
+from ros2_dyn.runtime.parameter_files import read_arm
+from ros2_dyn_tools.identification.urdf_output import identified_urdf, write_arm
 
 SOLID = {"mass": 2.0, "com": (0.1, 0.0, 0.2), "inertia": (0.03, 0.001, 0.002, 0.04, 0.003, 0.05)}
 SMALL = {"mass": 0.5, "com": (0.0, 0.05, 0.0), "inertia": (0.01, 0.0, 0.0, 0.01, 0.0, 0.01)}
@@ -78,3 +80,24 @@ def test_joint_without_dynamics_gets_them():
     model = RobotModel.from_urdf(xml)
     found = model.with_joint_dynamics({"turn": JointDynamics(viscous=0.25)})
     assert RobotModel.from_urdf(identified_urdf(xml, model, found)).joints[0].dynamics.viscous == 0.25
+
+
+def test_drive_that_turns_with_two_joints_is_the_same_in_the_files_of_an_arm(tmp_path):
+    """The node makes of both files the arm that identification found."""
+    control = """<ros2_control name="x" type="system"><transmission name="wrist">
+        <plugin>transmission_interface/FourBarLinkageTransmission</plugin>
+        <joint name="pan" role="joint1"/>
+        <joint name="turn" role="joint2"><mechanical_reduction>2</mechanical_reduction></joint>
+        </transmission></ros2_control>"""
+    xml = XML.replace("</robot>", f"{control}</robot>").replace(
+        'name="screwed" type="fixed"', 'name="pan" type="revolute"'
+    )
+    told = RobotModel.from_urdf(xml).reduced(["turn", "pan"])
+    drive = JointDynamics(viscous=1.5, coulomb=2.5, armature=0.2, transition_velocity=0.05)
+    found = told.with_joint_dynamics(dict.fromkeys(told.joint_names, drive))
+    write_arm(tmp_path / "arm.urdf", xml, told, found)
+    node = read_arm(tmp_path / "arm.urdf", tmp_path / "arm.yaml").model
+    q, qd, qdd = random_state(told, 1)
+    assert node.drives.coupled
+    assert_allclose(friction(node, qd), friction(found, qd), rtol=1e-9)
+    assert_allclose(rnea(node, q, qd, qdd), rnea(found, q, qd, qdd), rtol=1e-9)

@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from recordings import TRUE, exciting_motion
+from robots import coupled
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import Payload
@@ -61,3 +62,11 @@ def test_payload_that_the_postures_do_not_tell_is_not_told():
 def test_another_arm_is_refused():
     with pytest.raises(InputError, match="it is of"):
         drift(TRUE.reduced(TRUE.joint_names[:5]), TRUE, MOTION.q, MOTION.qd, (UPRIGHT, UPRIGHT))
+
+
+def test_friction_of_a_drive_that_turns_with_two_joints_is_told_as_of_a_plain_one():
+    """Its speed is given, not those of the joints, so that it does not depend on what else turns it."""
+    last, other = TRUE.joint_names[-1], TRUE.joint_names[-2]
+    speed = np.full(TRUE.n, 0.1)
+    found = friction_at(coupled(TRUE, **{last: {other: 1.0}}), speed, MOTION.q, UPRIGHT)
+    assert_allclose(found, friction_at(TRUE, speed, MOTION.q, UPRIGHT), rtol=1e-9)

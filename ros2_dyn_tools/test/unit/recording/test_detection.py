@@ -6,12 +6,14 @@ import pytest
 from numpy.testing import assert_allclose
 
 from real_arms import REAL_ARMS, real_arm
-from recordings import DRIVES, MODEL, TRUE
+from recordings import DRIVES, MODEL, TRUE, efforts, recording
 from recordings import recorded_motion as motion
+from robots import coupled
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.recording.detection import detect, observe, smallest_steps, step_response
 from ros2_dyn_tools.recording.friction_identification import identify_friction
 from ros2_dyn_tools.recording.recording import Recording
+from ros2_dyn_tools.recording.signals import EvenMotion
 from ros2_dyn_tools.report.contact_report import collision_report
 
 pytest.importorskip("scipy", reason="SciPy is not installed")
@@ -32,6 +34,17 @@ def test_drives_are_found():
         assert_allclose(found, [true.viscous, true.coulomb, true.armature], rtol=0, atol=0.15)
     with pytest.raises(InputError, match="at least 50"):
         identify_friction(MODEL, motion(seconds=0.1))
+
+
+def test_drives_that_turn_with_two_joints_are_found():
+    wrist = {"wrist_3_joint": {"wrist_2_joint": 0.7}}
+    moved = motion()
+    even = EvenMotion(moved.t, moved.q, moved.qd, np.gradient(moved.qd, moved.t, axis=0), moved.effort)
+    fitted = identify_friction(coupled(MODEL, **wrist), recording(even, efforts(coupled(TRUE, **wrist), even)))
+    for joint in fitted.joints:
+        found = [joint.dynamics.viscous, joint.dynamics.coulomb, joint.dynamics.armature]
+        true = DRIVES[joint.name]
+        assert_allclose(found, [true.viscous, true.coulomb, true.armature], rtol=0, atol=0.15)
 
 
 def test_drives_are_found_beside_a_gap():
