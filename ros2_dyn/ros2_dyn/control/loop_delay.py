@@ -112,8 +112,8 @@ class CommandDelay:
     def _restart(self) -> None:
         self._at = self._begun = -inf
         self._mean: Array | None = None
-        self._mismatch = np.zeros(len(self._delays))
-        self._variance = 0.0
+        self._mismatch = np.zeros((len(self._delays), 1))
+        self._variance = np.zeros(1)
 
     def on_effort(self, measured_at: float, effort: Array, limit: Array) -> None:
         """Take notice of a measured effort.
@@ -121,7 +121,7 @@ class CommandDelay:
         Args:
             measured_at: when it was measured, s.
             effort: as it would be commanded, N m or N, shape (n,).
-            limit: by which the joints are compared, N m or N, shape (n,).
+            limit: of which parts are rounding, and multiples outliers, N m or N, shape (n,).
         """
         since = measured_at - self._at
         if not self._obeyed or since < 0.0079:  # s; 125 Hz are enough
@@ -139,17 +139,20 @@ class CommandDelay:
         self._mean += (1 - exp(-since / MEAN_TIME)) * (rows - self._mean)
         change = rows - self._mean
         keep = exp(-since / 0.5)  # s
-        errors = ((change[1:] - change[0]) ** 2).sum(axis=1)
-        self._mismatch = keep * self._mismatch + (1 - keep) * errors
-        self._variance = keep * self._variance + (1 - keep) * float(change[0] @ change[0])
+        self._mismatch = keep * self._mismatch + (1 - keep) * (change[1:] - change[0]) ** 2
+        self._variance = keep * self._variance + (1 - keep) * change[0] ** 2
         if measured_at - self._begun < MAX_COMMAND_DELAY:  # the noise of a few states looks like any delay
             return
-        if self._variance < 1e-4**2:  # of the limits; less may be rounding
+        rounding = 1e-4**2  # of the limits
+        if self._variance.sum() < rounding:
             return
-        least = float(self._mismatch.min())
+        # What no delay explains is noise; each joint weighs by its own, or that of light joints would hide the others.
+        noise = np.maximum(self._mismatch.min(axis=0), rounding)
+        mismatch, variance = (self._mismatch / noise).sum(axis=1), float((self._variance / noise).sum())
+        least = float(mismatch.min())
         # Certain is a delay that explains 70 % of the variance, where others leave three times as much unexplained.
-        if least < 0.3 * self._variance and 3 * least < median(self._mismatch.tolist()):
+        if least < 0.3 * variance and 3 * least < median(mismatch.tolist()):
             # States cannot tell delays apart between which no command was sent: the shortest of them counts.
-            best = int(np.argmax(self._mismatch <= least + 1e-6 * self._variance))
+            best = int(np.argmax(mismatch <= least + 1e-6 * variance))
             self.delay = float(self._delays[best]) + (RESOLUTION if best else 0.0)
             self.shows = True

@@ -49,7 +49,7 @@ class AppliedEffort:
         self._motion.add(observed.now, q)
         if self._held is not None and not self._is_there(q):
             self._held = None  # whatever moved it exerts something else from then on
-        if robot.payload.ramp.share(observed.now) < 1:
+        if robot.payload.share(observed.now) < 1:
             self._held = None  # what holds the arm meanwhile is another one at each state
         if not proves or not self._motion.at_rest(STILL_DISTANCE, STILL_TIME):
             return

@@ -218,7 +218,7 @@ def payload(entry: Entry) -> str:
         check_payload(entry.robot, entry.arm.state.q.tolist(), entry.robot.payload.target, nearby=0.0)
     except InputError as error:
         return error.problem
-    changes = entry.robot.payload.ramp.share(entry.arm.now) < 1
+    changes = entry.robot.payload.share(entry.arm.now) < 1
     return "another payload is taking effect: request the mode again when its ramp is over" if changes else ""
 
 

@@ -93,6 +93,9 @@ class ModeManager:
     def on_state(self, observed: Observed) -> Command | None:
         """Return the command at a state, if any."""
         observer, supervisor, mode, now = self._observer, self._supervisor, self.active, observed.now
+        robot, effort, supply = observer.robot, None, None
+        assert robot is not None  # whose state it is
+        robot.payload.wait(not supervisor.may_enter, now)  # or what brakes the arm would change amid a stop
         observer.on_state(observed, supervisor.last, alone=not (self.intends_contact or supervisor.found.escalated))
         if not supervisor.commands:
             return None
@@ -104,8 +107,6 @@ class ModeManager:
         if mode is not None and (violation := find_violation(mode, arm)) is not None:
             supervisor.stop(violation.kind, violation.detail)
         # what is commanded
-        robot, effort, supply = observer.robot, None, None
-        assert robot is not None  # whose state it is
         gravity = robot.as_commanded(state.gravity, state.gravity)
         if mode is not None and supervisor.is_active:
             law = mode.step(arm)

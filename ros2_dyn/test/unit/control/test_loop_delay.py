@@ -87,6 +87,18 @@ def test_measured_efforts_show_the_delay_of_commands(delay, noise):
     assert delay <= estimate(delay, noise) <= delay + 0.004 + 2 * RESOLUTION
 
 
+@pytest.mark.parametrize("delay", [0.008, 0.06])
+def test_noise_of_a_light_joint_does_not_hide_the_delay_that_a_strong_one_shows(delay):
+    """Drives measure with the same noise, 0.1 N m: a fifth of what the light joint may exert."""
+    rng, commands, limit = np.random.default_rng(1), CommandHistory(0.24), np.array([50.0, 0.5])
+    found, sent = CommandDelay(commands), np.cumsum(rng.normal(scale=0.005, size=(500, 2)), axis=0) * limit
+    for k, command in enumerate(sent):
+        exerted = sent[max(k - 1 - round(delay / 0.004), 0)]
+        found.on_effort(0.004 * k, exerted + 0.1 * rng.normal(size=2), limit)
+        commands.add(0.004 * k, command)
+    assert delay <= found.delay <= delay + 0.004 + 2 * RESOLUTION
+
+
 def test_efforts_may_follow_by_the_longest_delay_that_is_looked_for_until_they_show_theirs():
     rng, commands = np.random.default_rng(1), CommandHistory(0.24)
     loop, sent = LoopDelay(commands, 0.1), np.cumsum(rng.normal(size=(500, 1)), axis=0)

@@ -5,10 +5,12 @@ import numpy as np
 import pytest
 
 from arm_world import ARM, SETTINGS, ArmWorld, told
+from ros2_dyn.control.stop.machine import REST_SPEED
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime import PayloadRequest, Settings
 from ros2_dyn.runtime.inputs import ClockJump
+from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
 from ros2_dyn.simulation.perturbed import with_friction
 from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
@@ -110,6 +112,27 @@ def test_a_payload_that_is_declared_to_a_stopped_arm_changes_nothing_that_holds_
     world.run(7.0)
     assert world.modes() == ["monitor", "gravity", "stopped", *({wanted} - {"stopped"})], world.details("refused")
     assert world.travel() < 0.01
+
+
+def test_the_ramp_of_a_payload_waits_while_a_stop_brakes_and_goes_on_at_rest():
+    """Else the inertia by which an arm is braked fades with a payload that is withdrawn and still there: 0.34 rad."""
+    known, load = with_friction(ARM, *([0.5] * 6, [0.2] * 6)), Payload(2.0, [0.0, 0.0, 0.3])
+    world = ArmWorld(arm=known.carrying(load), known=known, targets=TargetQuality(amplitude=0.0, force=0.0))
+    world.tell_payload(told(load))
+    masses = {True: [], False: []}
+
+    def look():
+        mass = world.node.runtime.robot.payload.at(world.now)[0]
+        if world.node.mode == "stopped":
+            masses[bool(np.abs(world.arm.qd).max() > REST_SPEED)].append(mass)
+
+    world.at(1.0, lambda: world.tell_payload(PayloadRequest("", NO_PAYLOAD, 0.7)))
+    for t in np.arange(1.0, 4.0, 0.01):
+        world.at(float(t), look)
+    world.play("gravity", 4.0)
+    assert 0.95 * masses[True][0] < masses[True][-1] <= masses[True][0] < 2.0  # one model brakes it, but for a state
+    assert masses[False][-1] == 0.0
+    assert world.travel(2.5) < 0.01  # the sum of the springs carries what the model loses then
 
 
 def test_a_mode_is_refused_where_a_payload_on_its_way_will_be_too_heavy():
