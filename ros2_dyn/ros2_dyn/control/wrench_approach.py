@@ -8,6 +8,8 @@ from math import hypot
 import numpy as np
 
 from ros2_dyn.control.arm import Arm
+from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.command_settings import LEVER
 from ros2_dyn.control.events import Violation
 from ros2_dyn.control.force_control import approach_rate, rate_limited_wrench
 from ros2_dyn.control.sampled_stability import SampledLoop
@@ -68,6 +70,26 @@ def least_free_speed(mobility: Array, wrench: Array, loop: SampledLoop) -> float
         loop: the loop.
     """
     return loop.speed_before_damping(hypot(*(mobility @ wrench)))
+
+
+def braking_stiffness(state: ArmState, wrench: Array) -> Array:
+    """Return the stiffness whose critical damping lets no wrench move a free tip faster than `APPROACH_SPEED`.
+
+    It acts on the motion that the wrench drives, and on no other: it vanishes with the wrench.
+
+    Args:
+        state: state of the arm.
+        wrench: on the tip, [force; moment] in base axes, N and N m, shape (6,).
+
+    Returns:
+        N/m and N m/rad, shape (6, 6).
+    """
+    pull = state.mobility @ wrench
+    power = float(wrench @ pull)
+    if power <= 0:
+        return np.zeros((6, 6))
+    rate = hypot(*pull[:3], *(LEVER * pull[3:])) / APPROACH_SPEED
+    return (rate / 2) ** 2 / power * np.outer(wrench, wrench)
 
 
 def travel_violation(travel: float, arm: Arm) -> Violation | None:

@@ -28,7 +28,7 @@ from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.soft_limits import soft_walls
 from ros2_dyn.control.stiffness_tank import StiffnessTank
 from ros2_dyn.control.tip_speed import speed_brake
-from ros2_dyn.control.wrench_approach import WrenchApproach, travel_violation
+from ros2_dyn.control.wrench_approach import WrenchApproach, braking_stiffness, travel_violation
 from ros2_dyn.model.spatial import Array
 
 LEAST_DAMPING = 2.0
@@ -91,8 +91,8 @@ class Spring:
         self.goal = self.goal if goal is None else goal
         self.rest = drag(approach(self.rest, self.goal, limits, dt), pose, self.tank.K, limits)
 
-    def act(self, arm: Arm, wanted: Array) -> None:
-        """Approach a stiffness (6, 6), and compute spring and damper at a state."""
+    def act(self, arm: Arm, wanted: Array, wrench: Array) -> None:
+        """Approach a stiffness (6, 6), and compute spring and damper at a state, beside a wrench (6,) on the tip."""
         state, loop = arm.state, arm.loop
         at = displacement(state.pose, self.rest)
         if not np.array_equal(self.tank.K, wanted):
@@ -100,7 +100,8 @@ class Spring:
             self.tank.advance(softer, at, 0.0)  # softer costs nothing
         K = self.tank.advance(wanted, at, float(self.damper @ (state.q - self._q)))
         least, most = loop.rate(LEAST_DAMPING), loop.rate(500.0)  # however stiff the spring and light the arm
-        self.damper = damping_matrix(state, 0.8**2 * K, least, most) @ state.qd  # 0.8 of the critical one
+        damped = 0.8**2 * K + braking_stiffness(state, wrench)  # 0.8 of the critical one
+        self.damper = damping_matrix(state, damped, least, most) @ state.qd
         self.wrench, self._q = at.wrench(K), state.q
 
 
@@ -156,7 +157,7 @@ class Impedance(Mode[ImpedanceSettings]):
         speed = commands.approach_speed
         limits = EquilibriumLimits(speed, speed / LEVER, commands.max_force, commands.max_moment)
         spring.move(None if pose is None else pose.in_base(state.q.tolist()), state.pose, limits, dt)
-        spring.act(arm, wanted)
+        spring.act(arm, wanted, wrench)
         way = task.axes.T @ (state.pose[:3, 3] - spring.goal[:3, 3])
         self._travel = hypot(*way[np.equal(task.stiffness[:3], 0.0)])
         # Motions that do not move the tip return to the posture with 2 rad/s, damped with 10 1/s.

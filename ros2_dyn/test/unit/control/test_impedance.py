@@ -18,6 +18,7 @@ from ros2_dyn.control.cartesian_impedance import (
     posture_acceleration,
     stiffness_matrix,
 )
+from ros2_dyn.control.wrench_approach import APPROACH_SPEED, braking_stiffness
 from ros2_dyn.dynamics import forward_kinematics, jacobian, mass_matrix
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import quaternion_from_rotation, rotation_from_quaternion
@@ -181,3 +182,20 @@ def test_singular_arm_is_damped_and_drawn_without_a_jump():
         )
     steps = np.abs(np.diff(efforts, axis=0)).max(axis=0)
     assert np.all(steps < 0.05 * np.abs(efforts).max())
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_damper_lets_no_wrench_move_a_free_tip_faster_than_its_approach(seed):
+    """The velocity at which damping takes the whole wrench is slow, and motions on which it does no work are free."""
+    rng = np.random.default_rng(seed)
+    state, wrench = moving(SIX, seed), 10 ** rng.uniform(-2, 2) * rng.normal(size=6)
+    D = damping_matrix(state, braking_stiffness(state, wrench), 0.0, np.inf)
+    effort = wrench @ state.J
+    driven = state.response @ wrench
+    steady = driven * (effort @ driven) / (driven @ D @ driven)
+    assert_allclose(D @ steady, effort, rtol=0, atol=1e-6 * np.abs(effort).max())
+    assert np.linalg.norm((state.J @ steady)[:3]) <= APPROACH_SPEED
+    idle = rng.normal(size=6)
+    idle -= effort * (effort @ idle) / (effort @ effort)
+    assert np.abs(D @ idle).max() < 1e-6 * np.abs(D).max() * np.abs(idle).max()
+    assert_array_equal(braking_stiffness(state, np.zeros(6)), np.zeros((6, 6)))

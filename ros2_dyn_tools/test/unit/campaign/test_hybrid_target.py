@@ -8,6 +8,7 @@ import pytest
 
 from arm_world import HOME, broken
 from light_arms import Held, light, numbers
+from ros2_dyn.control.wrench_approach import APPROACH_SPEED
 from ros2_dyn.dynamics import forward_kinematics
 from ros2_dyn.model.spatial import rotation_from_quaternion
 from ros2_dyn.runtime import HybridSample
@@ -49,6 +50,16 @@ def test_tip_presses_on_a_table_while_it_follows_a_pose_along_it():
     error = forward_kinematics(held.arm, held.world.arm.q)[:3, 3] - desired(5.5)[:3, 3]
     assert np.abs(error[:2]).max() < 1e-3
     assert not broken(held.world)
+
+
+@pytest.mark.parametrize("force", [2.0, FORCE])
+def test_tip_that_does_not_meet_its_table_is_no_faster_than_on_its_approach(force):
+    start = forward_kinematics(light("mock_arm"), HOME)
+    held = Held("mock_arm", HOME, lambda t: start, 250.0, lambda pose: pressing(pose, force), **STIFF)
+    held.world.run(2.0)
+    speeds = np.array(held.samples)[:, 2]
+    assert APPROACH_SPEED / 4 < speeds.max() < 1.1 * APPROACH_SPEED
+    assert held.world.node.mode == "impedance", held.world.node.runtime.reason
 
 
 def test_axes_are_those_of_the_frame_where_it_was_when_the_message_came():
