@@ -29,7 +29,7 @@ def forward_dynamics(
     """Return the joint accelerations under given efforts: the inverse of `rnea`, in O(n), without the mass matrix.
 
     Friction and springs are not included: subtract their efforts from `tau`. For a robot with mimic joints, or
-    with rotors that several joints turn, the mass matrix is factored instead.
+    with drives that several joints turn, the mass matrix is factored instead.
 
     Args:
         model: the robot. Each of its joints must move some inertia, at least its rotor's.
@@ -47,9 +47,7 @@ def forward_dynamics(
             moves no inertia.
     """
     q, qd, tau = joint_vectors(model, q=q, qd=qd, tau=tau)
-    rotors = model.drives.inertia
-    joint_by_joint = not model.has_mimic_joints and np.array_equal(rotors, np.diag(np.diagonal(rotors)))
-    algorithm = _articulated if joint_by_joint else _factored
+    algorithm = _factored if model.has_mimic_joints or model.drives.coupled else _articulated
     try:
         with np.errstate(divide="ignore", invalid="ignore"):
             qdd = algorithm(model, q, qd, tau, gravity_vector(gravity), external=external)
