@@ -35,24 +35,32 @@ def coupled(robot: Element, specs: Sequence[LinkSpec]) -> list[LinkSpec]:
             else:
                 turns = [(first, second, n2 / n1), (second, first, -n1 / n2)]
             for name, other, ratio in turns:
-                joints[name] = replace(joints[name], coupled=(*joints[name].coupled, (other, ratio)))
+                if joints[name].coupled:
+                    raise ModelError(_label(element), f"the motor of '{name}' is told by another transmission, too")
+                joints[name] = replace(joints[name], coupled=((other, ratio),))
     return [spec if spec.joint is None else spec._replace(joint=joints[spec.joint.name]) for spec in specs]
 
 
 def _joints(element: Element, joints: dict[str, Joint]) -> list[tuple[str, float]]:
     """Return the two joints of a transmission, in its order as in ros2_control, with their reductions."""
-    label = f"transmission '{element.get('name', '?')}'"
-    found = [(each.get("name", ""), each.findtext("mechanical_reduction", "1")) for each in element.findall("joint")]
-    if len({name for name, _ in found}) != 2 or len(found) != 2:
-        raise ModelError(label, f"expected two joints, got {', '.join(name for name, _ in found) or 'none'}")
-    for name, reduction in found:
+    label, found = _label(element), list[tuple[str, float]]()
+    names = [each.get("name", "") for each in element.findall("joint")]
+    if len(names) != 2 or len(set(names)) != 2:
+        raise ModelError(label, f"expected two joints, got {', '.join(names) or 'none'}")
+    for name, each in zip(names, element.findall("joint")):
         if name not in joints or joints[name].dof > 1 or joints[name].mimics is not None:
             why = "does not exist, or is fixed" if name not in joints else "has several axes, or mimics another"
             raise ModelError(label, f"its joint '{name}' {why}")
+        reduction = each.findtext("mechanical_reduction", "1")
         try:
             number = float(reduction)
         except ValueError:
             number = 0.0
         if not 1e-9 < abs(number) < np.inf:
             raise ModelError(label, f"its joint '{name}' has the reduction {reduction}, expected a number other than 0")
-    return [(name, float(reduction)) for name, reduction in found]
+        found.append((name, number))
+    return found
+
+
+def _label(element: Element) -> str:
+    return f"transmission '{element.get('name', '?')}'"

@@ -70,6 +70,12 @@ def test_what_is_wrong_with_a_transmission_is_named(kind, joints, reductions, pr
         arm(transmission(kind, *joints, reductions=reductions))
 
 
+def test_motor_that_two_transmissions_tell_is_refused():
+    """As in a URDF with a block for the hardware, and one more for its simulation: twice the coupling is nobody's."""
+    with pytest.raises(ModelError, match="transmission 'wrist': the motor of 'roll' is told by another transmission"):
+        arm(*2 * [transmission(FOUR_BAR, "pitch", "roll")])
+
+
 def test_other_transmissions_do_not_matter():
     others = (
         transmission("transmission_interface/SimpleTransmission", "nowhere", reductions=(0,)),
