@@ -21,10 +21,11 @@ MIN_SPEED = 1e-9
 def compile_leapfrog(model: RobotModel, step: float) -> Callable[..., tuple[tuple[float, ...]]]:
     """Compile the acceleration of a step for one robot.
 
-    Friction and damping D act at the velocity ``qd + theta step qdd``, joint by joint. With ``z = step D / M_ii`` and
-    ``theta = (1 + z) / (2 + z)`` a single joint is slowed by ``1 / (1 + z + z^2/2)``. This is of second order in the
-    step where friction is weak, and brings joints to rest without oscillation where it is stiff. The slope of dry
-    friction is zero above the lowest speeds, so friction over speed takes its place.
+    Friction on the drives and damping on the joints act at the velocity ``qd + theta step qdd``. With
+    ``z = step D / M_ii``, D both together, and ``theta = (1 + z) / (2 + z)`` a single joint is slowed by
+    ``1 / (1 + z + z^2/2)``. This is of second order in the step where friction is weak, and brings joints to rest
+    without oscillation where it is stiff. The slope of dry friction is zero above the lowest speeds, so friction over
+    speed takes its place.
 
     Args:
         model: the robot.
@@ -40,17 +41,14 @@ def compile_leapfrog(model: RobotModel, step: float) -> Callable[..., tuple[tupl
     inputs = input_symbols(dict.fromkeys(("q", "qd", "speed", "damping", "tau"), n))
     q, qd, speed, damping, tau = inputs.values()
     M = dynamics.mass_matrix(model, q)
-    drives = model.drives
+    C = model.drives.coupling
     offset = dynamics.friction_offset(model)
     h = dynamics.rnea(model, q, speed, np.zeros(n)) + dynamics.spring(model, q) + offset
     friction = dynamics.friction(model, speed, dynamics.carried_load(model, q)) - offset
-    friction = drives.efforts(friction) / (speed @ drives.coupling.T)
+    friction = model.drives.efforts(friction) / (C @ speed)
     z = step * (friction + damping) / np.diagonal(M)
-    implicit = M + np.diag(step * (friction + damping) * (1 + z) / (2 + z))
-    net = tau - h - friction * qd + damping * (speed - qd)
-    if drives.coupled:  # friction brakes the drives, and damping the joints
-        C, late = drives.coupling, step * (1 + z) / (2 + z)
-        implicit = M + np.diag(damping * late) + C.T @ np.diag(friction * late) @ C
-        net = tau - h - C.T @ (friction * (C @ qd)) + damping * (speed - qd)
+    late = step * (1 + z) / (2 + z)
+    implicit = M + np.diag(damping * late) + C.T @ np.diag(friction * late) @ C
+    net = tau - h - C.T @ (friction * (C @ qd)) + damping * (speed - qd)
     qdd = solve(implicit, net[:, None])[:, 0]
     return traced_function(inputs, {"qdd": qdd})
