@@ -27,7 +27,9 @@ NARROW = (
     " [style*='max-height: 60%'], [style*='max-height: 60%'] [style*='width: 20em'] { width: 100vw !important; } }"
     "</style>"
 )
-"""Lets viser's panel be as wide as the screen of a phone."""
+"""Lets viser's panel be as wide as the screen of a phone, and as high as `HIDDEN`."""
+HIDDEN = 0.46
+"""Share of the screen of a phone, from below, that the panel covers."""
 
 
 class Page:
@@ -42,6 +44,8 @@ class Page:
         self._ticks = 0
         self._aimed: dict[int, tuple[float, Array]] = {}
         """Aspect and position of the camera, m, that each browser was given."""
+        self._hidden: dict[int, float] = {}
+        """Share of each browser's picture, from below, that a panel covers."""
         self._arrows = Arrows(server)
         self.extra: Callable[[], None] = lambda: None
         """Called for each picture: what controls show."""
@@ -71,6 +75,7 @@ class Page:
         gui.main_panel.dock_left()
         gui.main_panel.set_width(330)
         self._reset.on_click(lambda _: self._on_reset())
+        server.on_client_connect(self._meet)
         self._floor()
 
     def run(self, until: Callable[[], bool]) -> None:
@@ -128,17 +133,19 @@ class Page:
         self._plots = Plots(self._server, self._efforts, self._externals, robot.model)
         self._aimed.clear()
 
-    def _aim(self, scene: RobotScene) -> None:
-        """Let new browsers show the arm as it stands, and again where the picture changes its shape before the view.
+    def _meet(self, client: viser.ClientHandle) -> None:
+        """Tell a phone by the shape of its picture, which a browser first tells without the panels."""
+        self._hidden[client.client_id] = HIDDEN if client.camera.aspect < 0.75 else 0.0
 
-        A browser first tells the shape that its picture has without the panels.
-        """
+    def _aim(self, scene: RobotScene) -> None:
+        """Let new browsers show the arm as it stands, and again where the picture changes its shape before the view."""
         for number, client in self._server.get_clients().items():
             aspect, (shown, position) = client.camera.aspect, self._aimed.get(number, (0.0, client.camera.position))
-            if aspect == shown or not np.allclose(client.camera.position, position, atol=1e-3):
+            same_view = np.allclose(client.camera.position, position, atol=1e-3)
+            if number not in self._hidden or aspect == shown or not same_view:
                 continue
             for each in (self._server.initial_camera, client.camera):  # the first is for "Reset View"
-                each.position, each.look_at = camera(scene.points(), aspect)
+                each.position, each.look_at = camera(scene.points(), aspect, self._hidden[number])
                 each.fov = FIELD_OF_VIEW
             self._aimed[number] = aspect, self._server.initial_camera.position
 

@@ -22,8 +22,6 @@ FIELD_OF_VIEW = 0.9
 """Angle of the picture from top to bottom, rad."""
 MARGIN = 0.75
 """Share of the picture that the arm fills at the beginning."""
-HIDDEN = 0.46
-"""Share of a narrow picture, at its bottom, that the panel hides on a phone."""
 NEAREST = 0.2
 """Least distance of the camera, m."""
 
@@ -110,16 +108,17 @@ class RobotScene:
         return scene.add_mesh_simple(name, vertices=shape.vertices, faces=shape.faces, side="double", **pose)
 
 
-def camera(points: Array, aspect: float) -> tuple[Array, Array]:
+def camera(points: Array, aspect: float, hidden: float = 0.0) -> tuple[Array, Array]:
     """Return where a camera stands that shows an arm obliquely from its front and above, and the point it looks at.
 
     Args:
         points: of the arm, its first joint first, base frame, m, shape (k, 3).
         aspect: width of the picture over its height.
+        hidden: share of the picture, from below, that a panel covers.
 
     Returns:
-        Position and point, base frame, m, shape (3,) each. The arm just fits between the margins of the picture; of a
-        narrow one, of its upper part.
+        Position and point, base frame, m, shape (3,) each. The arm just fits between the margins of what is seen of the
+        picture.
     """
     lower, upper = np.min(points, axis=0), np.max(points, axis=0)
     middle = (lower + upper) / 2
@@ -130,7 +129,6 @@ def camera(points: Array, aspect: float) -> tuple[Array, Array]:
     right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
     up, tan = np.cross(out, right), np.tan(FIELD_OF_VIEW / 2)
     across, along, towards = np.stack([right, up, out]) @ (points - middle).T
-    hidden = HIDDEN if aspect < 0.75 else 0.0
     room = MARGIN * (1 - hidden)
     distances = [towards + np.abs(across) / (tan * MARGIN * max(aspect, 0.3))]
     distances += [(side * along / tan + (room + side * hidden) * towards) / room for side in (1, -1)]

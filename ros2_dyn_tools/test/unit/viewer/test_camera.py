@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from ros2_dyn_tools.viewer.geometry import Shape
-from ros2_dyn_tools.viewer.scene import FIELD_OF_VIEW, HIDDEN, MARGIN, camera
+from ros2_dyn_tools.viewer.scene import FIELD_OF_VIEW, MARGIN, camera
 
 TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 """By 90 degrees about the vertical."""
@@ -14,9 +14,9 @@ ARM = np.array([[0.0, 0, 0.1], [0, 0, 0.5], [0.4, 0, 0.7], [0.6, 0.1, 0.3], [0.7
 """An arm that reaches along x."""
 
 
-def seen(points, aspect: float) -> np.ndarray:
+def seen(points, aspect: float, hidden: float = 0.0) -> np.ndarray:
     """Return the points in the picture, which extends from -1 to 1 to the right and upwards, shape (k, 2)."""
-    position, target = camera(points, aspect)
+    position, target = camera(points, aspect, hidden)
     ahead = (target - position) / np.linalg.norm(target - position)
     right = np.cross(ahead, [0, 0, 1])
     right /= np.linalg.norm(right)
@@ -25,12 +25,11 @@ def seen(points, aspect: float) -> np.ndarray:
     return np.stack([x / (aspect * tan * depth), y / (tan * depth)], axis=1)
 
 
-@pytest.mark.parametrize("aspect", [0.46, 1.0, 1.78])
+@pytest.mark.parametrize(("aspect", "hidden"), [(0.46, 0.46), (0.52, 0.0), (1.0, 0.0), (1.78, 0.2)])
 @pytest.mark.parametrize("size", [0.3, 1.0, 4.0])
 @pytest.mark.parametrize("place", [(0, 0, 0), (5.0, -3.0, 1.0)])
-def test_arm_of_any_size_and_place_fills_the_picture_and_nothing_of_it_is_cut(size, place, aspect):
-    hidden = HIDDEN if aspect < 0.75 else 0.0  # on a phone the panel covers the lower part
-    x, y = seen(size * ARM + place, aspect).T
+def test_arm_of_any_size_and_place_fills_the_picture_and_nothing_of_it_is_cut(size, place, aspect, hidden):
+    x, y = seen(size * ARM + place, aspect, hidden).T
     filled = np.max([np.abs(x) / MARGIN, np.abs(y - hidden) / (MARGIN * (1 - hidden))])
     assert_allclose(filled, 1.0, atol=1e-9)
 
