@@ -13,9 +13,13 @@ from ros2_dyn.cli import audit, export, parameters
 from ros2_dyn.errors import Ros2DynError
 
 
+OURS = {"audit": audit, "export": export, "parameters": parameters}
+"""Commands of this package."""
+
+
 def commands() -> dict[str, ModuleType]:
     """Return the commands by name: modules with a docstring, `add_arguments` and `run`."""
-    found = {"audit": audit, "export": export, "parameters": parameters}
+    found = dict(OURS)
     for each in entry_points(group="ros2_dyn.commands"):
         try:
             found[each.name] = each.load()
@@ -30,7 +34,8 @@ def _restart_with_one_thread() -> None:
     """Start this process anew, with linear algebra in one thread, unless the user has chosen a number.
 
     Threads that share busy cores wait for each other: beside four processes on two cores, the doctor took twelve times
-    as long with them, and on idle cores it is no faster. NumPy, which is imported by now, has read the variable.
+    as long with them, and on idle cores it is no faster. NumPy, which is imported by now, has read the variable. Our
+    own commands have little to compute, and answer at once.
     """
     if "OPENBLAS_NUM_THREADS" not in os.environ:
         os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -39,7 +44,7 @@ def _restart_with_one_thread() -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one of the commands; return its exit status, or 1 where the input or a file is wrong, which one line says."""
-    if arguments is None:
+    if arguments is None and OURS.keys().isdisjoint(sys.argv[1:2]):
         _restart_with_one_thread()
     parser = argparse.ArgumentParser(prog="ros2_dyn", description="Rigid-body dynamics of robot arms.")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
