@@ -12,7 +12,6 @@ from types import ModuleType
 from ros2_dyn.cli import audit, export, parameters
 from ros2_dyn.errors import Ros2DynError
 
-
 OURS = {"audit": audit, "export": export, "parameters": parameters}
 """Commands of this package."""
 
