@@ -114,9 +114,9 @@ def _length(t: Array) -> Iterator[Check]:
 
 
 def _efforts(model: RobotModel, recording: Recording) -> Iterator[Check]:
-    moving = (np.abs(np.gradient(recording.q, recording.t, axis=0)) > MOVES).T
     found = []
-    for name, silent, effort, moves in zip(model.joint_names, silent_joints(recording), recording.effort.T, moving):
+    for name, silent, q, effort in zip(model.joint_names, silent_joints(recording), recording.q.T, recording.effort.T):
+        moves = np.abs(np.gradient(q, recording.t)) > MOVES
         values = np.unique(effort[np.isfinite(effort)])
         if silent:
             told, instead = "it has no efforts that change: nothing is told of them", "a driver that measures efforts"
@@ -143,7 +143,8 @@ def _is_cut_off(t: Array, effort: Array, edges: Array) -> bool:
 def _motion(model: RobotModel, recording: Recording) -> Iterator[Check]:
     found = []
     often = max(1, round(SLOWLY / float(np.median(np.diff(recording.t)))))  # noise goes both ways
-    for name, q, little in zip(model.joint_names, np.unwrap(recording.q, axis=0).T, _little(model)):
+    for name, wrapped, little in zip(model.joint_names, recording.q.T, _little(model)):
+        q = np.unwrap(wrapped)
         steps = np.diff(q[::often])
         rarer = min(np.sum(steps[steps > 0]), -np.sum(steps[steps < 0]))
         if np.ptp(q) < little:

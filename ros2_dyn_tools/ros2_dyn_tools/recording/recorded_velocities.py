@@ -28,15 +28,14 @@ def velocity_faults(model: RobotModel, recording: Recording) -> list[tuple[str |
     if np.sum(known) < MIN_STATES:
         return [(None, "there are no velocities: they are estimated from positions")]
     t, keep = np.unique(recording.t[known], return_index=True)
-    step = float(np.median(np.diff(t)))
+    rows, step = np.flatnonzero(known)[keep], float(np.median(np.diff(t)))
     even = np.arange(t[0], t[-1], step)
-    q, qd = (
-        np.stack([np.interp(even, t, x) for x in table[known][keep].T], axis=1) for table in (recording.q, recording.qd)
-    )
-    true = zero_phase(np.gradient(q, step, axis=0), CUTOFF, step)
-    told = zero_phase(qd, CUTOFF, step)
-    each = (_of_joint(even, true[:, i], told[:, i]) for i in range(model.n))
-    return [(name, text) for name, texts in zip(model.joint_names, each) for text in texts]
+    found: list[tuple[str | None, str]] = []
+    for name, q, qd in zip(model.joint_names, recording.q.T, recording.qd.T):
+        true = zero_phase(np.gradient(np.interp(even, t, q[rows]), step), CUTOFF, step)
+        told = zero_phase(np.interp(even, t, qd[rows]), CUTOFF, step)
+        found += [(name, text) for text in _of_joint(even, true, told)]
+    return found
 
 
 def _of_joint(t: Array, true: Array, told: Array) -> list[str]:
