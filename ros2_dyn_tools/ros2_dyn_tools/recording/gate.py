@@ -37,7 +37,9 @@ COARSE = 5.0
 MOVES = 0.02
 """Speed above which a joint moves, rad/s or m/s."""
 DRAWN = 0.05
-"""Share of the work by which efforts take energy from an arm that does not lose it, beyond noise."""
+"""Share of the work by which efforts take energy from an arm that gains some, beyond noise."""
+ENERGIES = 1000
+"""States whose energy is compared."""
 
 
 class Check(NamedTuple):
@@ -167,14 +169,21 @@ def _little(model: RobotModel) -> Array:
 
 
 def _power(model: RobotModel, recording: Recording, gravity: ArrayLike | None) -> Iterator[Check]:
-    """Whether the efforts drive the arm. Friction takes energy, so that a motion that gains none needs some."""
-    qd = np.gradient(recording.q, recording.t, axis=0)
-    power = np.nan_to_num(recording.effort) * qd
-    work, moved = (_integral(x, recording.t) for x in (power, np.abs(power)))
-    ends = [0, -1]
-    energy = potential_energy(model, recording.q[ends], gravity) + kinetic_energy(model, recording.q[ends], qd[ends])
-    if energy[1] >= energy[0] and work < -DRAWN * moved:
-        told = f"the efforts take {-work / moved:.0%} of their work from an arm that loses no energy"
+    """Whether the efforts drive the arm.
+
+    Friction takes energy, so that a motion that gains energy needs work: that from where the first half of the
+    recording has the least energy to where the second has the most.
+    """
+    t, q = recording.t, recording.q
+    qd = np.gradient(q, t, axis=0)
+    some = np.linspace(0, len(t) - 1, min(len(t), ENERGIES)).astype(int)
+    energy = potential_energy(model, q[some], gravity) + kinetic_energy(model, q[some], qd[some])
+    half = len(some) // 2
+    start, end = some[np.argmin(energy[:half])], some[half + np.argmax(energy[half:])]
+    power = np.nan_to_num(recording.effort[start:end]) * qd[start:end]
+    work, moved = (_integral(x, t[start:end]) for x in (power, np.abs(power)))
+    if work < -DRAWN * moved:
+        told = f"the efforts take {-work / moved:.0%} of their work from an arm that gains energy"
         yield Check("power", None, False, told, "the motors' efforts, no reactions: see `ros2_dyn doctor`")
     else:
         yield Check("power", None, True, "the efforts drive the arm")

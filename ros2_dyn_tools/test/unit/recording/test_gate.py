@@ -6,6 +6,7 @@ import pytest
 
 from recordings import synthetic_recording
 from robots import mock_arm
+from ros2_dyn.dynamics import rnea
 from ros2_dyn_tools.recording.gate import gate
 from ros2_dyn_tools.recording.recording import Recording
 
@@ -101,11 +102,14 @@ def test_few_velocities_are_none():
     assert faults(RECORDING._replace(qd=qd)) == [("velocity", None)]
 
 
-def test_arm_on_a_ceiling_is_judged_by_its_gravity():
-    """It ends lower than it began, where it hangs, and so efforts may take energy from it; not where it stands."""
-    up = np.array([0.0, 0.0, 9.81])
-    checks = {each.subject: each.good for each in gate(MODEL, RECORDING._replace(effort=-RECORDING.effort), up)}
-    assert checks["power"]
+@pytest.mark.parametrize("part", [slice(0, 2000), slice(1000, 3000), slice(2000, 4000)])
+@pytest.mark.parametrize("gravity", [(0.0, 0.0, -9.81), (0.0, 0.0, 9.81)], ids=["stands", "hangs"])
+def test_efforts_of_the_wrong_sign_are_told_of_an_arm_that_ends_lower_or_higher_than_it_began(gravity, part):
+    t, q, qd, _ = (values[part] for values in RECORDING)
+    effort = rnea(MODEL, q, qd, np.gradient(qd, t, axis=0), gravity=gravity)
+    for sign, good in ((1, True), (-1, False)):
+        checks = gate(MODEL, Recording(t, q, qd, sign * effort), gravity)
+        assert [each.good for each in checks if each.subject == "power"] == [good]
 
 
 def test_unit_of_the_efforts_does_not_matter():
