@@ -67,9 +67,8 @@ def _speed(recording: Recording) -> Array:
     t, keep = np.unique(recording.t, return_index=True)
     step = float(np.median(np.diff(t)))
     even = np.arange(t[0], t[-1], step)
-    q = np.stack([np.interp(even, t, x) for x in recording.q[keep].T], axis=1)
-    speed = np.gradient(zero_phase(q, 5.0, step), step, axis=0)
-    return np.stack([np.interp(recording.t, even, x) for x in speed.T], axis=1)
+    smooth = (zero_phase(np.interp(even, t, x), 5.0, step) for x in recording.q[keep].T)
+    return np.stack([np.interp(recording.t, even, np.gradient(x, step)) for x in smooth], axis=1)
 
 
 def _ratio(speed: Array, qd: Array) -> Array:
