@@ -191,10 +191,10 @@ class ArmObserver:
         return self._applied.held_at(state.q)
 
     def obeying(self, arm: Arm) -> Array:
-        """Return which joints are measured to exert what is commanded or a part of it, shape (n,), bool."""
+        """Return which joints are measured to obey, shape (n,), bool; see `ModelMonitor.is_passive`."""
         _, observed = self._known()
         followed = arm.doubt is None or arm.doubt.kind != CONTROLLER_DOES_NOT_FOLLOW
-        known = arm.exerted is not None and (followed or self._monitor.is_weakened(observed))
+        known = arm.exerted is not None and (followed or self._monitor.is_passive(observed))
         return ~self._monitor.opposed(observed) if known else np.zeros(len(arm.state.q), dtype=bool)
 
     def is_pushed(self, arm: Arm) -> bool:

@@ -27,7 +27,7 @@ from ros2_dyn.control.model_doubt import (
 from ros2_dyn.control.stop.machine import WINDOW
 from ros2_dyn.errors import MessageError
 from ros2_dyn.estimation.momentum_observer import MomentumObserver
-from ros2_dyn.model.spatial import Array
+from ros2_dyn.model.spatial import Array, clip
 from ros2_dyn.runtime.effort_convention import own_effort, total_effort
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.state_pipeline import Observed
@@ -251,17 +251,19 @@ class ModelMonitor:
         low, high = self._followed(observed)
         return (np.multiply(exerted, low) < 0) & (np.multiply(exerted, high) < 0)
 
-    def is_weakened(self, observed: Observed) -> bool:
-        """Return whether each joint exerts what was commanded lately, or a part of it.
+    def is_passive(self, observed: Observed) -> bool:
+        """Return whether each joint exerts what was commanded lately, a part of it, or more against its motion.
 
-        So does a drive that is derated, or saturates. Of two that are swapped, one exerts more, or the opposite.
+        So does a drive that is derated, or saturates, and a servo, which damps its motion besides. Of two that are
+        swapped, one exerts more, or the opposite.
         """
         exerted = self._exerted(observed)
         if exerted is None:
             return False
         low, high = self._followed(observed)
-        margin = np.array(self._following_margin)
-        return bool(np.all((exerted >= np.minimum(low, 0) - margin) & (exerted <= np.maximum(high, 0) + margin)))
+        margin = self._following_margin
+        beyond = exerted - clip(np.array(exerted), np.minimum(low, 0) - margin, np.maximum(high, 0) + margin)
+        return bool(np.all(beyond * observed.state.measured.qd <= 0))
 
     def is_driven(self, qd: Array) -> bool:
         """Return whether an external effort beyond what is allowed drives a joint at speeds, rad/s or m/s, (n,)."""
@@ -285,17 +287,18 @@ class ModelMonitor:
         low, high = (each.tolist() for each in self._followed(observed, late))  # floats are quicker here
         last, exerted, own = self._commands.last, self._exerted(observed), self._own(observed)
         assert last is not None
-        applied = last.tolist()
+        applied, not_followed = last.tolist(), None
         if exerted is not None:
             applied = [min(max(tau, a), b) for tau, a, b in zip(exerted, low, high)]
             missed = [tau - a for tau, a in zip(exerted, applied)]
             followed = [e - margin for e, margin in zip(allowed, self._following_margin)]
             i = self._following.update(t, missed, followed)
             if i is not None:
-                return self._not_followed(robot, i, exerted[i], low[i], high[i])
+                not_followed = self._not_followed(robot, i, exerted[i], low[i], high[i])
         tau = applied if own is None else [a + g for a, g in zip(applied, own)]
-        if not self._observer.observe(t, tau, terms.observed):
-            return None
+        observes = self._observer.observe(t, tau, terms.observed)  # also where a stop goes on with a doubt
+        if not_followed is not None or not observes:
+            return not_followed
         external = self._observer.value
         lost = False
         if contact_expected and any(abs(r) > e for r, e in zip(external, allowed)):

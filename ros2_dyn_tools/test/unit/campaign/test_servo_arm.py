@@ -10,10 +10,10 @@ import pytest
 
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.runtime import ArmRuntime, Settings
 from ros2_dyn.runtime.command_interface import CommandConversion
-from ros2_dyn.runtime.inputs import JointSample, TakeOver, TimePassed
+from ros2_dyn.runtime.inputs import JointSample, PayloadRequest, TakeOver, TimePassed
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn_tools.campaign import promises
@@ -21,8 +21,9 @@ from ros2_dyn_tools.campaign.arm_pool import nominal_arm
 from ros2_dyn_tools.campaign.driver import DriverFault, DriverQuality
 from ros2_dyn_tools.campaign.driver_faults import without_efforts
 from ros2_dyn_tools.campaign.promise import Disturbances
+from ros2_dyn_tools.campaign.record import stops
 from ros2_dyn_tools.campaign.simulated_node import NodeQuality
-from ros2_dyn_tools.campaign.world import World
+from ros2_dyn_tools.campaign.world import NO_PAYLOAD, World
 from ros2_dyn_tools.campaign.world_options import WorldOptions
 from tiers import part
 
@@ -46,11 +47,12 @@ def so101() -> RobotModel:
         pytest.skip(str(error))
 
 
-def world(arm: RobotModel, contacts=(), home=HOME, **settings) -> World:
+def world(arm: RobotModel, contacts=(), home=HOME, description=None, **settings) -> World:
     """Return a world of an arm whose driver sends 200 states a second."""
     chosen = Settings.from_values({"robot.joints": arm.joint_names, "commands.require_enable": False, **settings})
     node = NodeQuality(compile_time=0.0, failsafe_start=0.0)
-    made = World(0, arm, home, WorldOptions(chosen, DriverQuality(200.0), node=node, step=1e-3), contacts=contacts)
+    options = WorldOptions(chosen, DriverQuality(200.0), node=node, step=1e-3)
+    made = World(0, arm, home, options, description, contacts=contacts)
     made.targets.faults.append(lambda messages: messages[:1])  # no wrench and no pose
     return made
 
@@ -210,3 +212,25 @@ def test_arm_that_takes_currents_is_carried(so101):
     assert made.node.mode == "gravity", made.node.runtime.reason
     assert np.max(np.abs(made.arm.q - HOME)) < 0.02
     assert np.max(np.abs(gravity(so101, made.arm.q))) > 0.1
+
+
+@pytest.mark.parametrize("mass", part([0.32, 0.35], 1))
+def test_stop_of_a_joint_that_its_servo_slows_down_calls_no_brakes(mass):
+    """A load is declared absent, and the wrist falls. The servo damps it besides, so that springs stop it slowly."""
+    arm = nominal_arm("romeo")
+    load = Payload(mass, (0.0, 0.0, -0.03), link=arm.default_tip)
+    servo = {
+        "commands.command_effort": "position_offset",
+        "commands.effort_per_unit": tuple((arm.effort_limit / 0.13).tolist()),
+    }
+    home = [-0.256, -0.123, -1.283, -1.113, -1.787, 0.155, 0.23]
+    made = world(arm.carrying(load), home=home, description=arm, **servo)
+    made.declare_payload(PayloadRequest("", tuple(load.parameters.tolist())))
+    made.at(0.5, lambda: made.want_mode("gravity"))
+    made.at(1.0, lambda: made.tell_payload(NO_PAYLOAD._replace(ramp_time=0.8)))
+    made.run(3.5)
+    assert made.node.mode == "stopped"
+    assert "LWristPitch" in made.node.runtime.reason
+    record = made.finish()
+    assert not record.times("stop_service")
+    assert stops(record) == [True]
