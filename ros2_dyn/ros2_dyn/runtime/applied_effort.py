@@ -26,6 +26,7 @@ class AppliedEffort:
         self._q: Array | None = None
         self._held: Array | None = None
         self._since = self._at = 0.0
+        self._commanded = False
 
     def on_payload_changed(self) -> None:
         """Take notice that the robot carries something else from now on."""
@@ -57,7 +58,7 @@ class AppliedEffort:
         if effort is None and measured.effort is not None and any(measured.effort):
             effort = robot.exerted(measured, observed.terms, np.array(observed.terms.gravity))
         if effort is not None and (np.abs(effort) <= robot.model.effort_limit).all():
-            self._remember(observed.now, q, effort)
+            self._remember(observed.now, q, effort, commanded=command is not None)
 
     def at(self, robot: RobotDynamics, latest: Observed, state: ArmState, commanded: Array | None) -> Array:
         """Return what the joints exert at the newest state, as it would be commanded, N m or N, shape (n,).
@@ -93,11 +94,14 @@ class AppliedEffort:
         """Return whether positions, rad or m, shape (n,), are those where the arm last stood still."""
         return self._q is not None and bool((np.abs(q - self._q) <= 0.01).all())  # rad or m
 
-    def _remember(self, now: float, q: Array, effort: Array) -> None:
-        """Take positions and efforts of an arm that stands still at a time, s."""
-        known = self._held
+    def _remember(self, now: float, q: Array, effort: Array, *, commanded: bool) -> None:
+        """Take positions and efforts of an arm that stands still at a time, s.
+
+        What was commanded is no part of the average of what is measured: no controller may have taken it.
+        """
+        known = self._held if commanded == self._commanded else None
         if known is None or self._q is None or not (np.abs(q - self._q) < STILL_DISTANCE).all():
-            self._q, self._held, self._since = q, effort, now
+            self._q, self._held, self._since, self._commanded = q, effort, now, commanded
         else:
             span = min(now - self._since, 1.0)  # s, over which it is averaged
             self._held = known + (min((now - self._at) / span, 1.0) if span > 0 else 0.0) * (effort - known)

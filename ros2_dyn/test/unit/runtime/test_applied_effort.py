@@ -10,18 +10,29 @@ from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.runtime.applied_effort import AppliedEffort
 
 MODEL = SimpleNamespace(effort_limit=np.array([10.0, 10.0]))
-ROBOT = SimpleNamespace(payload=SimpleNamespace(share=Ramp().share), model=MODEL)
+ROBOT = SimpleNamespace(
+    payload=SimpleNamespace(share=Ramp().share),
+    model=MODEL,
+    exerted=lambda measured, terms, gravity: np.array(measured.effort),
+)
 HELD = np.array([1.0, 2.0])
 REST = np.array([0.0, 0.5])
 
 
 def stand(
-    applied: AppliedEffort, *, robot=ROBOT, command: np.ndarray = HELD, proves: bool = True, start: float = 0.0
+    applied: AppliedEffort,
+    *,
+    robot=ROBOT,
+    command: np.ndarray | None = HELD,
+    effort: np.ndarray | None = None,
+    proves: bool = True,
+    start: float = 0.0,
 ) -> AppliedEffort:
-    """Let the arm stand still for 0.2 s under a command."""
-    measured = SimpleNamespace(q=REST.tolist(), effort=None)
+    """Let the arm stand still for 0.2 s under a command, with a measured effort."""
+    measured = SimpleNamespace(q=REST.tolist(), effort=None if effort is None else effort.tolist())
     for k in range(20):
-        observed = SimpleNamespace(now=start + 0.01 * k, state=SimpleNamespace(measured=measured))
+        state, terms = SimpleNamespace(measured=measured), SimpleNamespace(gravity=(0.0, 0.0))
+        observed = SimpleNamespace(now=start + 0.01 * k, state=state, terms=terms)
         applied.observe(robot, observed, command, proves=proves)
     return applied
 
@@ -47,6 +58,19 @@ def test_effort_holds_only_where_it_was_remembered_and_until_the_load_changes():
     assert applied.held_at(at) is None
     stand(applied, start=1.0)
     np.testing.assert_allclose(applied.held_at(at), HELD)
+
+
+def test_what_is_measured_when_commands_have_ended_takes_the_place_of_the_command():
+    """No controller may have taken the command, and another one held the arm."""
+    applied = stand(AppliedEffort())
+    stand(applied, command=None, start=0.2)
+    np.testing.assert_allclose(applied.held_at(REST), HELD)  # nothing is measured
+    stand(applied, command=None, effort=np.zeros(2), start=0.4)
+    np.testing.assert_allclose(applied.held_at(REST), HELD)  # zeros: nothing either
+    stand(applied, command=None, effort=3 * HELD, start=0.6)
+    np.testing.assert_allclose(applied.held_at(REST), 3 * HELD)
+    stand(applied, command=2 * HELD, effort=3 * HELD, start=0.8)
+    np.testing.assert_allclose(applied.held_at(REST), 2 * HELD)
 
 
 def test_an_arm_that_is_seen_again_is_not_known_to_move():
