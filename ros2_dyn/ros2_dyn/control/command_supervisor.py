@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -286,19 +287,27 @@ class CommandSupervisor:
         assert self._limiter.last is not None
         return np.abs(self._limiter.saturate(effort) - self._limiter.last) / self.limits.slew_rate
 
-    def ramp_down(self, now: float) -> Array | None:
-        """Return the command at a time, s, if states are late or have ended; to be called every `RAMP_DOWN_PERIOD`."""
-        late, last = self._freshness.lateness(now), self.last
+    def ramp_down(self, now: float, usual: float = inf) -> Array | None:
+        """Return the command if states are late or have ended, N m or N, (n,); to be called every `RAMP_DOWN_PERIOD`.
+
+        Nothing damps an arm under a command that stays: gains are such that the arm bears that for the usual time.
+
+        Args:
+            now: time, s.
+            usual: time from a measurement to the end of its command until now, s; inf where it is not known.
+        """
+        late, last = self._freshness.lateness(now, usual), self.last
         if not self._end_if_stale(now) or last is None or late == 0 or self.policy.stop_behaviour == "none":
             return None
         assert self.carried is not None  # since the mode was entered
         age, zero = now - self.state_at, self.policy.stop_behaviour == "zero_effort"
         self._report("state late", f"no state for {1e3 * age:.0f} ms: commands ramp to the safe effort")
-        self._limiter.end_ramp()
         target = np.zeros_like(self.carried) if zero else self.carried
-        # the later, the more of the way: a single state that is lost makes no jolt
-        effort = self._approach(last + late * (target - last), now, ends=self.stateless and zero)
-        if self.stateless and age >= 2.0 and self.phase in ("leaving", "ending") and self._constant_since is not None:
+        if not self.stateless:  # the later, the more of the way: a state that is lost makes no jolt, and ends no ramp
+            return self._limiter.slew(self._limiter.saturate(last + late * (target - last)), now)
+        self._limiter.end_ramp()
+        effort = self._approach(target, now, ends=zero)
+        if age >= 2.0 and self.phase in ("leaving", "ending") and self._constant_since is not None:
             self._take("ends")  # its ramp is over by then
         return effort
 

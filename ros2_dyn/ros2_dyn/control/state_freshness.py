@@ -35,9 +35,14 @@ class StateFreshness:
         """Return whether the newest accepted state is too old."""
         return not self.is_young(now - self.state_at)
 
-    def lateness(self, now: float) -> float:
-        """Return how far commands are to be on their way to the safe effort: 0 in time, 1 where the state is stale."""
-        begin, end = 0.4 * self.timeout, COMMAND_AGE_FRACTION * self.timeout
+    def lateness(self, now: float, usual: float) -> float:
+        """Return how far commands are to be on their way to the safe effort: 0 in time, 1 where the state is stale.
+
+        Args:
+            now: time, s.
+            usual: age that states had at most until their commands ended, s; inf where it is not known.
+        """
+        begin, end = min(usual, 0.4 * self.timeout), COMMAND_AGE_FRACTION * self.timeout
         return min(max((now - self.state_at - begin) / (end - begin), 0.0), 1.0)
 
     def accept(self, now: float, age: float, problem: str = "") -> bool:

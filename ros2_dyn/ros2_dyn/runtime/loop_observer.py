@@ -13,6 +13,7 @@ from ros2_dyn.control.command_history import CommandHistory
 from ros2_dyn.control.loop_delay import LoopDelay
 from ros2_dyn.control.passivity_observer import PassivityObserver
 from ros2_dyn.control.sampled_stability import SampledLoop
+from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Observed
@@ -54,7 +55,9 @@ class LoopObserver:
 
     def use(self, settings: Settings) -> None:
         """Go on with other parameters."""
-        self.delay.timeout, self.delay.declared = settings.states.timeout, settings.commands.delay
+        # a mode stops then, and no damper is in force any more
+        self.delay.timeout = COMMAND_AGE_FRACTION * settings.states.timeout
+        self.delay.declared = settings.commands.delay
 
     def begin(self, commanded: bool) -> None:
         """Take notice that a mode begins, and whether the arm has been commanded until now."""

@@ -146,7 +146,7 @@ class ModeManager:
 
     def on_time(self, now: float) -> Command | None:
         """Return the command where no state came for a while, if any."""
-        return self._command(self._supervisor.ramp_down(now), now)
+        return self._command(self._supervisor.ramp_down(now, self._observer.loop.sampled().longest), now)
 
     def _command(self, effort: Array | None, now: float) -> Command | None:
         observer, supervisor, robot, mode = self._observer, self._supervisor, self._observer.robot, self.active

@@ -166,11 +166,11 @@ def nothing_carries_an_arm_that_is_not_seen() -> AbstractContextManager[None]:
     """Let commands slew to zero without states."""
 
     def wrap(ramp_down: Any) -> Callable[..., Any]:
-        def dropped(self: CommandSupervisor, now: float) -> Any:
+        def dropped(self: CommandSupervisor, *given: float) -> Any:
             carried = self.carried
             self.carried = None if carried is None else np.zeros_like(carried)
             try:
-                return ramp_down(self, now)
+                return ramp_down(self, *given)
             finally:
                 self.carried = carried
 

@@ -337,6 +337,20 @@ def test_a_mode_goes_on_without_a_step_after_a_state_that_was_late():
     assert loop.supervisor.mode == "gravity"
 
 
+def test_a_state_that_is_later_than_usual_takes_a_part_of_what_drives_the_arm_and_ends_no_ramp():
+    loop = SupervisorLoop(ramp_time=2.0)
+    loop.enter(applied=SAFE)
+    loop.step(50)
+    driven, seen = loop.supervisor.last, loop.supervisor.state_at
+    assert loop.supervisor.ramp_down(seen + 0.02) is None
+    late = loop.supervisor.ramp_down(seen + 0.02, usual=0.012)
+    assert np.all(np.abs(late - HOLD) < np.abs(driven - HOLD))
+    assert np.all(np.abs(late - driven) < 0.2 * np.abs(HOLD - driven))
+    assert loop.supervisor.ramps
+    share = (loop.step(5, dt=0.01) - SAFE) / (loop.effort - SAFE)
+    assert_allclose(share, (loop.now - 100.0) / 2.0, rtol=0, atol=1e-9)
+
+
 def test_a_state_after_a_gap_longer_than_the_timeout_stops_the_mode():
     """No timer has called in between, as in a blocked process."""
     loop = SupervisorLoop()

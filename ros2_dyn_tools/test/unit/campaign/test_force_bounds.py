@@ -7,7 +7,7 @@ import pytest
 from arm_world import FRICTIONLESS, ArmWorld, worst
 from control_states import made_up
 from ros2_dyn.control.contact_watch import ContactWatch
-from ros2_dyn.dynamics import forward_kinematics
+from ros2_dyn.dynamics import forward_kinematics, gravity, mass_matrix
 from ros2_dyn.errors import MessageError
 from ros2_dyn.runtime import WrenchSample
 from ros2_dyn.runtime.targets import check_ceiling
@@ -74,6 +74,23 @@ def test_a_force_that_rises_above_the_ceiling_amid_the_mode_stops_it():
     world.play("force", 2.5)
     assert world.reasons()[0].startswith("target stale")
     assert worst(world, "contact force") < 15.0
+
+
+@pytest.mark.parametrize("rate", part([250.0, 500.0], 0))
+@pytest.mark.parametrize("lost", [0.35, 0.4, 0.45])
+def test_tip_that_is_not_seen_is_not_driven_by_the_newest_command_until_states_are_almost_too_old(rate, lost):
+    """Nothing damps it: what drives it fades as soon as states are later than they were. The force still rises."""
+    world = pressing((0.0, 0.0, -20.0), rate)
+    world.want_mode("force")
+    world.run(lost)
+    world.state_channel.drop_rate = 1.0
+    model, q, before = world.arm_model, np.array(world.arm.q), np.abs(world.arm.qd).max()
+    world.run(lost + 0.16)
+    record = world.finish()
+    push = record.commands.effort[record.commands.t < lost][-1] - gravity(model, q)
+    acceleration = np.abs(np.linalg.solve(mass_matrix(model, q), push)).max()
+    gained = np.abs(record.motion.qd[record.motion.t >= lost]).max() - before
+    assert gained < acceleration * 0.4 * world.options.settings.states.timeout
 
 
 def test_the_tip_travels_no_farther_than_its_limit():

@@ -219,6 +219,21 @@ def test_states_that_are_lost_do_not_move_an_arm_that_springs_hold(name, mass, s
     assert motion.max_speed < REST_SPEED, motion
 
 
+@pytest.mark.parametrize("gap", [0.09, 0.12])
+def test_pause_that_ends_a_mode_makes_the_stop_no_softer(gap):
+    """Of a state that is 0.08 s old no damper is in force any more: nothing acted as late as that."""
+    played = world("panda", 3, error=0.0, rate=200.0, delay=0.002)
+    played.want_mode("gravity")
+    played.run(2.0)
+    longest = played.node.runtime.loop.longest
+    played.state_channel.drop_rate = 1.0
+    played.run(played.now + gap)
+    played.state_channel.drop_rate = 0.0
+    played.run(played.now + 0.02)
+    assert played.node.mode == "stopped"
+    assert played.node.runtime.loop.longest < 1.5 * longest
+
+
 @pytest.mark.parametrize(("name", "joint", "force"), [("ur5", 2, 10.0), ("so101", 0, 2.0)])
 def test_state_that_is_lost_does_not_move_an_arm_that_leans_on_a_soft_wall(name, joint, force):
     """The wall became softer at once, by a third, and gave way with up to 0.3 rad/s."""
