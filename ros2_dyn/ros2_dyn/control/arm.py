@@ -122,9 +122,8 @@ class Arm:
     """Whether a collision is latched."""
     enable_age: float = inf
     """Age of the newest enabling signal, s; inf where the newest one is a release, or there is none."""
-    other_qd: Array | None = None
-    """Velocities as they are told, where the state has those that positions allow, or the reverse, rad/s or m/s, (n,);
-    None: nothing is known of that."""
+    shown_qd: Array | None = None
+    """Velocities nearest to the measured ones that the positions allow, rad/s or m/s, (n,); None: nothing is known."""
     problem: str = ""
     """Why no command may be based on the state; empty where it fits the states before."""
     velocity_problem: str = ""
@@ -141,14 +140,14 @@ class Arm:
     @cached_property
     def tip_speed(self) -> float:
         """Speed of the tip by the velocities or the positions, m/s: the larger one."""
-        speed = hypot(*self.state.tip_velocity[:3])
-        return speed if self.other_qd is None else max(speed, hypot(*(self.state.J[:3] @ self.other_qd)))
+        told = hypot(*self.state.tip_velocity[:3])
+        return told if self.shown_qd is None else max(told, hypot(*(self.state.J[:3] @ self.shown_qd)))
 
     @cached_property
     def fastest_qd(self) -> Array:
         """Velocities of the joints, measured or by the positions, whichever is faster, rad/s or m/s, shape (n,)."""
-        qd, other = self.state.qd, self.other_qd
-        return qd if other is None else np.where(np.abs(other) > np.abs(qd), other, qd)
+        told, shown = self.state.qd, self.shown_qd
+        return told if shown is None else np.where(np.abs(shown) > np.abs(told), shown, told)
 
     @cached_property
     def max_led_speed(self) -> Array:

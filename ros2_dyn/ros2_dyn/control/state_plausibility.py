@@ -90,7 +90,7 @@ class StatePlausibility:
         self._problems = [""] * n
         self._misfits: deque[float] = deque(maxlen=DISBELIEF_COUNT)
         self._last_misfit = ""
-        self._rates, self._denied, self._rate_error = [0.0] * n, [0.0] * n, [inf] * n
+        self._rates, self._rate_error = [0.0] * n, [inf] * n
         self._wrong_velocity, self._wrong_velocity_at = "", -inf
         self._slip, self._slip_at = "", -inf
         self._stepped_at = [-inf] * n
@@ -103,15 +103,11 @@ class StatePlausibility:
     def shown(self, qd: Sequence[float]) -> list[float]:
         """Return the velocities nearest to those told that the positions checked last allow; each rad/s or m/s, (n,).
 
-        They lie between the rate, which lags behind, and what follows the velocities told but for what the positions
-        have shown beyond them. A step of a position that its rate did not foretell shifts both by what it makes of the
-        rate: by so much may they be wrong for as long as the step counts.
+        A step of a position that its rate did not foretell shifts the rate by what it makes of it: by so much may it be
+        wrong for as long as the step counts.
         """
-        parts = zip(qd, self._rates, self._denied, self._rate_error)
-        return [
-            min(max(v, min(rate, v + denied) - error), max(rate, v + denied) + error)
-            for v, rate, denied, error in parts
-        ]
+        bounds = zip(qd, self._rates, self._rate_error)
+        return [min(max(v, rate - error), rate + error) for v, rate, error in bounds]
 
     def check(self, joints: Sequence[int], stamp: int, q: Sequence[float], qd: Sequence[float], now: float) -> Finding:
         """Take a state; return what does not fit.
@@ -165,7 +161,7 @@ class StatePlausibility:
             problem = self._problems[i] if before is not None and dt > 0 else ""
             self._keep(i, stamp, q, qd, error=0.0, slipped=0.0)
             self._rates[i] = qd if abs(qd) < 100.0 else 0.0  # rad/s or m/s, which no joint has
-            self._denied[i], self._rate_error[i] = 0.0, inf
+            self._rate_error[i] = inf
             return problem
         moved, qd_before, rate = q - self._q[i], self._qd[i], self._rates[i]
         step = moved - 0.5 * (qd + qd_before) * dt
@@ -193,7 +189,6 @@ class StatePlausibility:
         self._keep(i, stamp, q, qd, error=min(max(error, -bound), bound), slipped=slipped)
         if dt > 0:
             self._rates[i] = rate + (moved - rate * dt) / (dt + RATE_TIME)
-            self._denied[i] += (step - self._denied[i] * dt) / (dt + RATE_TIME)
             self._rate_error[i] = rough / (dt + RATE_TIME)
         return ""
 

@@ -269,7 +269,7 @@ class ArmObserver:
             detector_age=now - observed.observed_at if settings.collision.observes else 0.0,
             collision=observed.collision,
             enable_age=now - self._enabled_at,
-            other_qd=None if measured.other_qd is None else np.array(measured.other_qd),
+            shown_qd=None if measured.shown_qd is None else np.array(measured.shown_qd),
             problem=measured.problem,
             velocity_problem=measured.velocity_problem,
             state_timeout=settings.states.timeout,

@@ -159,9 +159,7 @@ class StatePipeline:
             return state._replace(
                 q=q, qd=qd, velocity_problem=velocity_problem, misplaced=found.misplaced, believed_q=believed
             )
-        shown = self._plausibility.shown(state.qd)
-        qd, other = (shown, state.qd) if commanded else (state.qd, shown)
-        return state._replace(q=q, qd=qd, other_qd=other, believed_q=state.q)
+        return state._replace(q=q, shown_qd=self._plausibility.shown(state.qd), believed_q=state.q)
 
     def on_desired(self, sample: DesiredSample, now: float, *, contact_intended: bool = False) -> Passed:
         """Take a desired state at a time, s; the rest as for `on_joint_state`."""

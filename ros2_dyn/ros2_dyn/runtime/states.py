@@ -32,9 +32,8 @@ class MeasuredState(NamedTuple):
     Where only velocities are wrong and the arm is commanded, they are rates of positions."""
     misplaced: Sequence[bool] = ()
     """Which of its positions are in doubt, too, so that nothing is held there, shape (n,); empty: none."""
-    other_qd: list[float] | None = None
-    """The velocities that are told, or those nearest to them that the positions allow, rad/s or m/s, (n,); `qd` are the
-    latter where the arm is commanded. None: nothing is known of that."""
+    shown_qd: list[float] | None = None
+    """The velocities nearest to `qd` that the positions allow, rad/s or m/s, (n,); None: nothing is known of that."""
     believed_q: list[float] | None = None
     """Of the newest state that fits the states before it, as its driver tells them, rad or m, (n,); None: none did."""
 

@@ -52,14 +52,14 @@ def test_a_joint_that_is_too_fast_ends_every_mode(mode):
 @pytest.mark.parametrize("mode", MODES)
 def test_a_speed_that_only_the_positions_show_ends_every_mode(mode):
     """A driver may tell velocities of zero, and the joint move all the same."""
-    found = find_violation(MODES[mode](MODES[mode].Parameters(), 0.0), arm_at(STATE, velocity=1.2, other_qd=FAST.qd))
+    found = find_violation(MODES[mode](MODES[mode].Parameters(), 0.0), arm_at(STATE, velocity=1.2, shown_qd=FAST.qd))
     assert found == Violation("too fast", ": 'joint 1' moves with -1.3, 1.2 rad/s or m/s are allowed")
     slow = STATE.qd + 0.5
     limits = PositionLimits(tuple(map(str, range(7))), STATE.q - 0.01, STATE.q + 0.01, 0.1)
-    assert violation(mode, other_qd=slow, positions=limits).startswith("position limit: '0' at")
+    assert violation(mode, shown_qd=slow, positions=limits).startswith("position limit: '0' at")
     if mode != "feed_forward":
         fast = replace(STATE, J=np.ones((6, 7)))
-        assert violation(mode, state=fast, other_qd=slow).startswith("tip too fast: it moves with 6.06 m/s")
+        assert violation(mode, state=fast, shown_qd=slow).startswith("tip too fast: it moves with 6.06 m/s")
 
 
 def accelerated(joint: int, effort: float) -> SimpleNamespace:

@@ -6,7 +6,7 @@ from math import pi
 import numpy as np
 import pytest
 
-from ros2_dyn.control.state_plausibility import RATE_TIME, PlausibilityLimits, StatePlausibility
+from ros2_dyn.control.state_plausibility import PlausibilityLimits, StatePlausibility
 
 PERIOD = 0.004
 
@@ -74,40 +74,12 @@ def test_positions_show_a_speed_that_velocities_deny_long_before_these_are_doubt
     stream, q, v = Stream(), 0.0, 0.0
     for i, acceleration in enumerate(accelerations(period)):
         v += acceleration * period
-        q += (v - 0.5 * acceleration * period) * period
+        q += v * period
         stream.send((q, 0.0), (factor * v, 0.0), period=period)
         assert not stream.found.problem
         shown = stream.plausibility.shown((factor * v, 0.0))[0]
         if i * period % 0.2 > 0.05 and abs(v) > 0.1:  # within 50 ms
-            lag = RATE_TIME + 0.5 * period  # of rates, and of what is shown beyond the velocities
-            assert shown == pytest.approx(v, abs=max(1.0, 1 - factor) * 4.0 * lag + 0.02)
-
-
-@pytest.mark.parametrize("period", [0.001, 0.004, 0.01])
-@pytest.mark.parametrize("factor", [1.0, 0.1, 0.0, -1.0])
-def test_damping_by_the_velocities_that_positions_show_brakes_whatever_is_told(factor, period):
-    """Below 0.25 rad/s no other sign is noticed: damping would drive the joint."""
-    stream, q, v, speeds = Stream(), 0.0, 0.2, []
-    for i in range(round(0.8 / period)):
-        told = factor * v if i * period > 0.2 else v
-        stream.send((q, 0.0), (told, 0.0), period=period)
-        assert not stream.found.velocity_problem
-        acceleration = -15.0 * stream.plausibility.shown((told, 0.0))[0] if i * period > 0.2 else 0.0  # 1/s
-        q, v = q + (v + 0.5 * acceleration * period) * period, v + acceleration * period
-        speeds.append(abs(v))
-    assert max(speeds) < 0.25
-    assert speeds[-1] < 0.01
-
-
-@pytest.mark.parametrize("period", [0.001, 0.004, 0.01])
-def test_velocities_that_are_right_are_shown_as_they_are_told(period):
-    """Those of positions would come some 10 ms late, and damping by them had to be softer."""
-    stream, q, v = Stream(), 0.0, 0.0
-    for i in range(round(1.0 / period)):
-        acceleration = 20.0 * np.sign(np.cos(np.pi * i * period / 0.2))
-        q, v = q + (v + 0.5 * acceleration * period) * period, v + acceleration * period
-        stream.send((q, 0.0), (v, 0.0), period=period)
-        assert stream.plausibility.shown((v, 0.0))[0] == pytest.approx(v, abs=1e-6)
+            assert shown == pytest.approx(v, abs=0.1)
 
 
 @pytest.mark.parametrize("period", [0.001, 0.004, 0.01])
@@ -122,7 +94,7 @@ def test_positions_that_are_coarse_or_noisy_or_slip_show_no_speed_beyond_that_of
     stream, rng, q, v, told, fastest = Stream(), np.random.default_rng(1), 0.0, 0.0, 0.0, 0.0
     for i, acceleration in enumerate(accelerations(period)):
         v += acceleration * period
-        q += (v - 0.5 * acceleration * period) * period
+        q += v * period
         told += (v - told) * period / (period + lag) if lag else v - told
         measured = resolution * np.round((q + slip * (i * period > 2) + rng.normal(0.0, noise)) / resolution)
         stream.send((measured, 0.0), (told, 0.0), period=period)

@@ -40,7 +40,7 @@ def rig(start_states: int = 12, **changes) -> RuntimeRig:
         {"robot.joints": NAMES, "commands.ramp_time": 0.05, **DRIVES, **UNDAMPED, **changes}
     )
     made = RuntimeRig(settings, moves=False)
-    made.targets, made.noise = False, (1e-12, 0.0)
+    made.targets, made.noise = False, (1e-9, 0.0)
     made.step(start_states)
     return made
 
