@@ -301,7 +301,8 @@ class CommandSupervisor:
             return None
         assert self.carried is not None  # since the mode was entered
         age, zero = now - self.state_at, self.policy.stop_behaviour == "zero_effort"
-        self._report("state late", f"no state for {1e3 * age:.0f} ms: commands ramp to the safe effort")
+        if self._freshness.lateness(now, inf) > 0:  # a little later than usual is nothing to be told
+            self._report("state late", f"no state for {1e3 * age:.0f} ms: commands ramp to the safe effort")
         target = np.zeros_like(self.carried) if zero else self.carried
         if not self.stateless:  # the later, the more of the way: a state that is lost makes no jolt, and ends no ramp
             return self._limiter.slew(self._limiter.saturate(last + late * (target - last)), now)
