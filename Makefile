@@ -10,9 +10,8 @@ SOURCES := ros2_dyn ros2_dyn_tools ros2_dyn_controllers bench examples docs scri
 demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, impedance, handover, feed_forward, collision or identify; DURATION, s; PACE; VIEW=1: in the browser, too
 	@$(ENV) python -m ros2_dyn_tools.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE)) $(if $(VIEW),--view)
 
-# Tests wait for processes as often as they compute: one worker more than there are processors.
 test: style ## linters, types and the tests; FULL=1: all robots and cases, which takes longer
-	@$(TEST_ENV) bash -c '$(TYPES) >.ros2/types.txt & python -m pytest -n $(or $(WORKERS),$(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)) --dist worksteal; \
+	@$(TEST_ENV) bash -c '$(TYPES) >.ros2/types.txt & python -m pytest -n $(or $(WORKERS),$(shell getconf _NPROCESSORS_ONLN)) --dist worksteal; \
 		tests=$$?; wait $$!; types=$$?; cat .ros2/types.txt; exit $$((tests | types))'
 
 docs: ## the documentation as a site in .ros2/docs/html; warnings are errors, links and examples are checked
