@@ -13,6 +13,8 @@ from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.recording.effort_split import rms
 
+POSTURES = 10_000
+"""Postures of a recording in which weights are compared: those of an hour at 1 kHz would take gigabytes."""
 ILL_CONDITIONED = 1e3
 """Condition number of a payload's columns from which on their motion does not tell it."""
 
@@ -45,7 +47,7 @@ def drift(then: RobotModel, now: RobotModel, q: Array, qd: Array, gravities: tup
     if (then.name, then.joint_names) != (now.name, now.joint_names):
         earlier = f"it is of '{then.name}' with the joints {', '.join(then.joint_names)}"
         raise InputError("before", f"{earlier}, this one of '{now.name}' with {', '.join(now.joint_names)}")
-    speed = rms(qd)
+    speed, q = rms(qd), _some(q)
     changed = gravity(now, q, gravities[1]) - gravity(then, q, gravities[0])
     frictions = friction_at(then, speed, q, gravities[0]), friction_at(now, speed, q, gravities[1])
     return Drift(speed, frictions, rms(changed), _payload(_payload_columns(now, q, gravities[1]), changed))
@@ -61,9 +63,13 @@ def friction_at(model: RobotModel, speed: Array, q: Array, standing: Array) -> A
         standing: acceleration of free fall in the base frame, m/s^2, shape (3,).
     """
     drives = model.drives
-    load, qd = rms(drives.efforts(gravity(model, q, standing))) @ drives.coupling, drives.inverse @ speed
+    load, qd = rms(drives.efforts(gravity(model, _some(q), standing))) @ drives.coupling, drives.inverse @ speed
     stretched = [sum(effort for _, effort in joint.dynamics.presliding) for joint in model.joints]
     return drives.efforts(friction(model, qd, load) - friction(model, -qd, load)) / 2 + np.array(stretched)
+
+
+def _some(q: Array) -> Array:
+    return q[:: max(1, -(-len(q) // POSTURES))]
 
 
 def _payload(columns: Array, changed: Array) -> tuple[float, ...]:

@@ -17,6 +17,7 @@ from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.recording.effort_filter import NO_FILTER, Conditions, EffortFilter
+from ros2_dyn_tools.recording.effort_split import BLOCK
 from ros2_dyn_tools.recording.recording import Recording
 
 USUAL = Conditions()
@@ -33,7 +34,10 @@ def observe(model: RobotModel, recording: Recording, bandwidth: float, condition
         bandwidth: bandwidth of the observer, 1/s.
         conditions: how the robot stands, and the filter of its driver; one that looks ahead counts as none.
     """
-    return np.array(list(observations(model, recording, bandwidth, conditions)))
+    residuals = np.empty(recording.q.shape)
+    for row, external in zip(residuals, observations(model, recording, bandwidth, conditions)):
+        row[:] = external
+    return residuals
 
 
 def observations(
@@ -42,13 +46,16 @@ def observations(
     """Yield the external efforts at each state, N m or N, shape (n,); see `observe`."""
     kernel = compile_kernel(model, OBSERVER_TERMS, "numpy", ("q", "qd", "gravity"))
     gravity = np.broadcast_to(conditions.gravity, (len(recording.t), 3))
-    terms = [*kernel(recording.q, recording.qd, gravity)]
-    terms[-1] = terms[-1] + presliding(model, recording.q)
+    held = presliding(model, recording.q)
     momentum = MomentumObserver(bandwidth, conditions.effort_filter.causal.cutoff)
-    for t, *rows in zip(recording.t.tolist(), recording.effort, *terms):  # all rows as lists would be much to collect
-        tau, *values = (row.tolist() for row in rows)
-        momentum.observe(t, tau, values)
-        yield momentum.value
+    for start in range(0, len(recording.t), BLOCK):
+        part = slice(start, start + BLOCK)
+        terms = [*kernel(recording.q[part], recording.qd[part], gravity[part])]
+        terms[-1] = terms[-1] + held[part]
+        for t, *rows in zip(recording.t[part].tolist(), recording.effort[part], *terms):
+            tau, *values = (row.tolist() for row in rows)
+            momentum.observe(t, tau, values)
+            yield momentum.value
 
 
 def calibrate(model: RobotModel, recording: Recording, residuals: Array) -> tuple[float, ...]:
@@ -65,8 +72,8 @@ def calibrate(model: RobotModel, recording: Recording, residuals: Array) -> tupl
         InputError: the recording does not suffice; see `Calibration.thresholds`.
     """
     calibration = Calibration(model.joint_names)
-    for t, r, qd in zip(recording.t.tolist(), residuals.tolist(), recording.qd.tolist()):
-        calibration.update(t, r, qd)
+    for t, r, qd in zip(recording.t.tolist(), residuals, recording.qd):
+        calibration.update(t, r.tolist(), qd.tolist())
     return tuple(calibration.thresholds(0.01))
 
 

@@ -3,21 +3,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ros2_dyn.dynamics import carried_load, rnea
 from ros2_dyn.dynamics import coriolis as coriolis_of
+from ros2_dyn.dynamics import friction as friction_of
 from ros2_dyn.dynamics import gravity as gravity_of
-from ros2_dyn.dynamics import rnea
 from ros2_dyn.dynamics import spring as spring_of
-from ros2_dyn.dynamics.presliding import friction_along
+from ros2_dyn.dynamics.presliding import presliding
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
 PARTS = ("inertia", "coriolis", "gravity", "friction", "spring")
 """The parts of the model's effort, fields of `EffortSplit`."""
+BLOCK = 10_000
+"""States that the model is evaluated at together."""
 
 
 class EffortSplit(NamedTuple):
@@ -61,14 +65,24 @@ def split_effort(
     Raises:
         InputError: a shape is wrong or a value is not finite.
     """
+
+    def friction(q: Array, qd: Array) -> Array:
+        return friction_of(model, qd, carried_load(model, q, gravity))
+
     return EffortSplit(
         measured,
-        inertia=rnea(model, q, np.zeros(model.n), qdd, gravity=np.zeros(3)),
-        coriolis=coriolis_of(model, q, qd),
-        gravity=gravity_of(model, q, gravity),
-        friction=friction_along(model, q, qd, gravity),
+        inertia=in_blocks(lambda q, qdd: rnea(model, q, np.zeros(model.n), qdd, gravity=np.zeros(3)), q, qdd),
+        coriolis=in_blocks(lambda q, qd: coriolis_of(model, q, qd), q, qd),
+        gravity=in_blocks(lambda q: gravity_of(model, q, gravity), q),
+        friction=in_blocks(friction, q, qd) + presliding(model, q),
         spring=spring_of(model, q),
     )
+
+
+def in_blocks(function: Callable[..., Array], *values: Array) -> Array:
+    """Return a function of states, shape (m, ...), `BLOCK` at a time: what is between takes gigabytes for an hour."""
+    starts = range(0, max(len(values[0]), 1), BLOCK)
+    return np.concatenate([function(*(each[start : start + BLOCK] for each in values)) for start in starts])
 
 
 def rms(values: Array) -> Array:
