@@ -11,7 +11,7 @@ demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, impe
 	@$(ENV) python -m ros2_dyn_tools.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE)) $(if $(VIEW),--view)
 
 test: style ## linters, types and the tests; FULL=1: all robots and cases, which takes longer
-	@$(TEST_ENV) bash -c '$(TYPES) >.ros2/types.txt & python -m pytest -n $(or $(WORKERS),$(shell getconf _NPROCESSORS_ONLN)) --dist worksteal; \
+	@$(TEST_ENV) bash -c '$(TYPES) >.ros2/types.txt & python -m pytest -n $(or $(WORKERS),2) --dist worksteal; \
 		tests=$$?; wait $$!; types=$$?; cat .ros2/types.txt; exit $$((tests | types))'
 
 docs: ## the documentation as a site in .ros2/docs/html; warnings are errors, links and examples are checked
