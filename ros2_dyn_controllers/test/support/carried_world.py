@@ -23,7 +23,9 @@ from ros2_dyn.simulation.simulated_arm import HeldEffort
 from ros2_dyn_tools.campaign.broken import worst
 from ros2_dyn_tools.campaign.contact_faults import Fault, nothing
 from ros2_dyn_tools.campaign.families import Family
-from ros2_dyn_tools.campaign.faults import COMMAND_PERIOD, FAULTS, repeated
+from ros2_dyn_tools.campaign.commander_faults import COMMAND_PERIOD
+from ros2_dyn_tools.campaign.contact_faults import repeated
+from ros2_dyn_tools.campaign.faults import FAULTS
 from ros2_dyn_tools.campaign.promise import Disturbances, Promise, broken_promises
 from ros2_dyn_tools.campaign.random_world import world_of
 from ros2_dyn_tools.campaign.record import worst_motion

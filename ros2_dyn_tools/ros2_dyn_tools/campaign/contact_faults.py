@@ -33,6 +33,22 @@ def nothing() -> None:
     """Do nothing."""
 
 
+def repeated(world: World, period: float, act: Callable[[], None], end: Callable[[], None] = nothing) -> Fault:
+    """Return a fault that acts once a period, s."""
+    active = [True]
+
+    def again() -> None:
+        if active:
+            act()
+            world.queue.after(period, again)
+
+    def stop() -> None:
+        active.clear()
+        end()
+
+    return Fault(again, stop)
+
+
 def _drawn_force(world: World, rng: np.random.Generator) -> Array:
     """Return a force in base axes, N, shape (3,)."""
     direction = rng.normal(size=3)

@@ -14,6 +14,7 @@ import numpy as np
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.campaign import promises
 from ros2_dyn_tools.campaign.arm_pool import VARIANTS
+from ros2_dyn_tools.campaign.commander_faults import COMMANDER_FAULTS
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
 from ros2_dyn_tools.campaign.faults import ABSURD, FAULTS, WRONG_MODELS
 from ros2_dyn_tools.campaign.promise import Disturbances, Promise
@@ -35,14 +36,7 @@ PROCESSES = (
     "node stopped",
     "interpreter held",
 )
-COMMANDERS = (
-    "subscriber lost",
-    "controller switched",
-    "controller inactive",
-    "second commander",
-    "twin commander",
-    "commands lost",
-)
+COMMANDERS = (*COMMANDER_FAULTS, "commands lost")
 HANDS, WALLS = ("arm pushed", "arm leaned on", "arm led"), ("wall", "wall pressed", "spring blocked")
 PAYLOADS = ("payload declared",)
 HANDOVERS = ("handed over", "handover fails")

@@ -7,7 +7,6 @@ faults whatever else happens.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -15,21 +14,18 @@ import numpy as np
 
 from ros2_dyn.control.modes import MODES, MONITOR
 from ros2_dyn.control.modes.feed_forward import FeedForwardSettings
-from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.inputs import ClockJump, Description, ModeRequest
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn_tools.campaign.arm_pool import with_effort_limits
-from ros2_dyn_tools.campaign.contact_faults import CONTACT_FAULTS, Fault, MakeFault, nothing
+from ros2_dyn_tools.campaign.commander_faults import COMMANDER_FAULTS
+from ros2_dyn_tools.campaign.contact_faults import CONTACT_FAULTS, Fault, MakeFault, nothing, repeated
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
 from ros2_dyn_tools.campaign.handover_fault import FAILURES, HANDOVER_TIME, HandoverThereAndBack
 from ros2_dyn_tools.campaign.payload_faults import PAYLOAD_FAULTS, load_changed
 from ros2_dyn_tools.campaign.target_generator import TARGET_FAULTS
 from ros2_dyn_tools.campaign.world import World
-
-COMMAND_PERIOD = 0.01
-"""Period of another node's commands, s."""
 
 
 def start_fault(world: World, kind: str, rng: np.random.Generator, duration: float) -> None:
@@ -53,22 +49,6 @@ def _listed(faults: list[Any], fault: Any) -> Fault:
 def _unset(world: World, name: str) -> Fault:
     """Return a fault during which an attribute of a world is false."""
     return Fault(lambda: setattr(world, name, False), lambda: setattr(world, name, True))
-
-
-def repeated(world: World, period: float, act: Callable[[], None], end: Callable[[], None] = nothing) -> Fault:
-    """Return a fault that acts once a period, s."""
-    active = [True]
-
-    def again() -> None:
-        if active:
-            act()
-            world.queue.after(period, again)
-
-    def stop() -> None:
-        active.clear()
-        end()
-
-    return Fault(again, stop)
 
 
 # ---- messages and clocks
@@ -169,49 +149,6 @@ def node_hangs(world: World, rng: np.random.Generator) -> Fault:
 def failsafe_killed(world: World, rng: np.random.Generator) -> Fault:
     """Kill the failsafe process."""
     return Fault(world.node.lose_failsafe, nothing)
-
-
-def subscriber_lost(world: World, rng: np.random.Generator) -> Fault:
-    """Take the controller off the command topic."""
-
-    def listen(listens: bool) -> None:
-        world.listening = listens
-        world.node.set_link(subscribers=int(listens))
-
-    return Fault(lambda: listen(False), lambda: listen(True))
-
-
-def controller_inactive(world: World, rng: np.random.Generator) -> Fault:
-    """Deactivate the controller; the drives hold their last efforts, and its subscription stays."""
-    return _unset(world, "listening")
-
-
-def controller_switched(world: World, rng: np.random.Generator) -> Fault:
-    """Deactivate the effort controller; another one holds the arm."""
-    return Fault(lambda: world.switch_controller(False), lambda: world.switch_controller(True))
-
-
-def second_commander(world: World, rng: np.random.Generator) -> Fault:
-    """Let another node command zero efforts."""
-    zeros = np.zeros(world.arm_model.n)
-    commands = repeated(world, COMMAND_PERIOD, lambda: world.send_command(world.as_data(zeros)))
-
-    def begin() -> None:
-        world.node.set_link(other_publishers=("intruder",))
-        commands.begin()
-
-    def end() -> None:
-        commands.end()
-        world.node.set_link(other_publishers=())
-
-    return Fault(begin, end)
-
-
-def twin_commander(world: World, rng: np.random.Generator) -> Fault:
-    """Let a second node of the same name command: the efforts that the arm needed when it began."""
-    weight = gravity(world.description, world.in_description_order(world.arm.q))
-    data = world.as_data(weight)
-    return repeated(world, COMMAND_PERIOD, lambda: world.send_command(data))
 
 
 def handed_over(world: World, rng: np.random.Generator) -> Fault:
@@ -350,6 +287,7 @@ LASTING_FAULTS = {
     "states stop": 0.8,
     "encoder slips": 3.0,
     "second commander": 0.6,
+    "controller moves": 2.0,
 }
 """Faults that last for a time of their own, s."""
 FAULTS: dict[str, MakeFault] = {
@@ -368,11 +306,7 @@ FAULTS: dict[str, MakeFault] = {
     "node stopped": node_hangs,
     "interpreter held": node_hangs,
     "failsafe killed": failsafe_killed,
-    "subscriber lost": subscriber_lost,
-    "controller switched": controller_switched,
-    "controller inactive": controller_inactive,
-    "second commander": second_commander,
-    "twin commander": twin_commander,
+    **COMMANDER_FAULTS,
     "mode toggled": mode_toggled,
     "enable lost": enable_lost,
     **PAYLOAD_FAULTS,

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of the way of the commands: nobody takes them, another controller is active, or another node commands."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros2_dyn.dynamics import gravity
+from ros2_dyn.simulation.controllers import TRAJECTORY
+from ros2_dyn.simulation.interpolated_trajectory import Waypoint
+from ros2_dyn_tools.campaign.contact_faults import Fault, MakeFault, repeated
+from ros2_dyn_tools.campaign.world import World
+
+COMMAND_PERIOD = 0.01
+"""Period of another node's commands, s."""
+
+
+def subscriber_lost(world: World, rng: np.random.Generator) -> Fault:
+    """Take the controller off the command topic."""
+
+    def listen(listens: bool) -> None:
+        world.listening = listens
+        world.node.set_link(subscribers=int(listens))
+
+    return Fault(lambda: listen(False), lambda: listen(True))
+
+
+def controller_inactive(world: World, rng: np.random.Generator) -> Fault:
+    """Deactivate the controller; the drives hold their last efforts, and its subscription stays."""
+    return Fault(lambda: setattr(world, "listening", False), lambda: setattr(world, "listening", True))
+
+
+def controller_switched(world: World, rng: np.random.Generator) -> Fault:
+    """Deactivate the effort controller; another one holds the arm."""
+    return Fault(lambda: world.switch_controller(False), lambda: world.switch_controller(True))
+
+
+def controller_moves(world: World, rng: np.random.Generator) -> Fault:
+    """Deactivate the effort controller; the trajectory controller moves the arm, by up to half a radian."""
+    way, duration = rng.uniform(-0.5, 0.5, world.arm_model.n), float(rng.uniform(0.8, 1.6))
+
+    def begin() -> None:
+        world.switch_controller(False)
+        if world.controllers.active == TRAJECTORY:
+            start, zeros = world.arm.q, np.zeros_like(way)
+            end = np.clip(start + way, world.arm_model.lower, world.arm_model.upper)
+            world.controllers.follow([Waypoint(0.01, start, zeros, zeros), Waypoint(duration, end, zeros, zeros)])
+
+    return Fault(begin, lambda: world.switch_controller(True))
+
+
+def second_commander(world: World, rng: np.random.Generator) -> Fault:
+    """Let another node command zero efforts."""
+    zeros = np.zeros(world.arm_model.n)
+    commands = repeated(world, COMMAND_PERIOD, lambda: world.send_command(world.as_data(zeros)))
+
+    def begin() -> None:
+        world.node.set_link(other_publishers=("intruder",))
+        commands.begin()
+
+    def end() -> None:
+        commands.end()
+        world.node.set_link(other_publishers=())
+
+    return Fault(begin, end)
+
+
+def twin_commander(world: World, rng: np.random.Generator) -> Fault:
+    """Let a second node of the same name command: the efforts that the arm needed when it began."""
+    weight = gravity(world.description, world.in_description_order(world.arm.q))
+    data = world.as_data(weight)
+    return repeated(world, COMMAND_PERIOD, lambda: world.send_command(data))
+
+
+COMMANDER_FAULTS: dict[str, MakeFault] = {
+    "subscriber lost": subscriber_lost,
+    "controller switched": controller_switched,
+    "controller inactive": controller_inactive,
+    "controller moves": controller_moves,
+    "second commander": second_commander,
+    "twin commander": twin_commander,
+}
+"""All kinds of them by name."""
