@@ -260,11 +260,10 @@ class CommandSupervisor:
         else:
             stop.hold.take_up(stop.hold.at_rest(given.softened) + given.unloaded)
         lag = self._slewing(stop.hold.carrying(given.damped + given.walls)) if self._lag is None else self._lag
-        if given.contested:  # or what was wound up against the other would throw the arm when that ends
-            stop.hold.forget()
         speed = self._motion.speed(WINDOW)
         speed = np.abs(seen.qd) if speed is None else np.where(given.misplaced, np.abs(seen.qd), speed)
-        loose = (lag > WINDOW) | stop.hold.pulls_against(given.walls, given.state.q) | seen.inert | given.doubtful
+        against_walls = stop.hold.pulls_against(given.walls, given.state.q)
+        loose = (lag > WINDOW) | against_walls | seen.inert | given.doubtful | given.unanswered
         spring = stop.spring(seen, given, self.limits, loose=loose, speed=speed, last=last)
         carrying = stop.hold.carrying(given.gravity)  # with what springs just lost
         damped = stop.without(stop.hold.carrying(given.damped + given.walls))

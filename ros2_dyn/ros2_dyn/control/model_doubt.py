@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
-from ros2_dyn.model.spatial import Array
+from ros2_dyn.control.controller_probe import OBEYED
+from ros2_dyn.model.spatial import Array, clip
 
 MODEL_DOUBTED = "model doubted"
 """Kind of a stop: the arm does not move as the model expects. Gravity compensation cannot be trusted."""
@@ -132,9 +133,45 @@ class Doubt:
         """Take the differences at a time, s, N m or N, each of shape (n,); return the joint that is doubted, if any."""
         dt = min(max(t - self._t, 0.0), 0.012)  # s: two states at least make a doubt
         self._t = t
-        self._sum = [
-            max(0.0, doubt + dt * (min(abs(d) / e, 3.0) - 1.0))  # an outlier is no doubt
+        borne = 0.03  # s, for which twice the allowed difference is borne
+        self._sum = [  # an outlier is no doubt, and one that lasted is over as soon as it began
+            min(max(0.0, doubt + dt * (min(abs(d) / e, 3.0) - 1.0)), 2 * borne)
             for doubt, d, e in zip(self._sum, differences, allowed)
         ]
         worst = max(self._sum)
-        return self._sum.index(worst) if worst > 0.03 else None  # s, for which twice the allowed difference is borne
+        return self._sum.index(worst) if worst > borne else None
+
+
+class Unanswered:
+    """Which joints' efforts do not change as their commands do, while a controller does not follow.
+
+    A derated drive gives a part of each command, and more of a larger one. Where another controller moves a joint, no
+    command changes what it exerts, and what makes up for the difference would wind up.
+    """
+
+    def __init__(self, n: int) -> None:
+        """Know nothing yet of n joints."""
+        self.joints: Array = np.zeros(n, dtype=bool)
+        """These joints, shape (n,), bool."""
+        self._since: tuple[Array, Array] | None = None
+
+    def forget(self) -> None:
+        """Take notice that the controller follows."""
+        if self._since is not None:
+            self.joints, self._since = np.zeros_like(self.joints), None
+
+    def update(self, exerted: Array, low: Array, high: Array, allowed: Array) -> None:
+        """Take the efforts at a state, and what was commanded lately.
+
+        Args:
+            exerted: measured efforts, N m or N, shape (n,).
+            low: smallest command that they may follow, N m or N, shape (n,).
+            high: the largest one, N m or N, shape (n,).
+            allowed: changes of commands that say nothing, N m or N, shape (n,).
+        """
+        if self._since is None:
+            self._since = exerted, clip(exerted, low, high)
+        before, commanded = self._since
+        change = clip(commanded, low, high) - commanded
+        answered = (exerted - before) * np.sign(change) >= OBEYED * np.abs(change)
+        self.joints = self.joints | ((np.abs(change) > allowed) & ~answered)

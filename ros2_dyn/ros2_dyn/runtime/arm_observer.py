@@ -120,12 +120,19 @@ class ArmObserver:
             return age + since_arrival
         return since_arrival if since_arrival > -age else age
 
-    def before(self, mode: AnyMode | None, now: float) -> Arm:
-        """Return the arm at a time, s, for a mode that is to begin; the energy that others fed does not count."""
+    def before(self, mode: AnyMode | None, now: float, *, stopped: bool = False) -> Arm:
+        """Return the arm at a time, s, for a mode that is to begin; the energy that others fed does not count.
+
+        Args:
+            mode: the mode.
+            now: time, s.
+            stopped: whether a stop commands the arm: what does not follow it would not follow the mode.
+        """
         robot, observed = self._known()
         state = robot.arm_state(observed.state.measured, observed.terms, now)
         loop = self.loop.sampled(touches=mode is not None and mode.needs.contact)
-        return self._snapshot(mode, state, loop._replace(gain=1.0, fed_energy=0.0), now)
+        doubt = self._monitor.not_followed(observed, self.loop.delay.answer_time) if stopped else None
+        return self._snapshot(mode, state, loop._replace(gain=1.0, fed_energy=0.0), now, doubt=doubt)
 
     def at_tick(self, mode: AnyMode | None, *, stopped: bool) -> Arm:
         """Return the arm at the newest state, while it is commanded.
@@ -186,9 +193,24 @@ class ArmObserver:
         """Whether the arm is known to move."""
         return self._applied.moves
 
-    def held(self, state: ArmState) -> Array | None:
-        """Return what holds the arm at rest here, as it would be commanded, N m or N, shape (n,); None: not known."""
-        return self._applied.held_at(state.q)
+    def held(self, state: ArmState, commanded: Array | None) -> Array | None:
+        """Return what holds the arm at rest here, as it would be commanded, N m or N, shape (n,); None: not known.
+
+        A command that holds it is no proof where another controller carries the arm: of what is commanded and what is
+        measured, the one that is nearer to the model counts, or the model in between.
+
+        Args:
+            state: the state of the arm.
+            commanded: what is commanded to an arm at rest, N m or N, shape (n,); None: nothing.
+        """
+        robot, observed = self._known()
+        exerted = robot.exerted(observed.state.measured, observed.terms, state.gravity)
+        if commanded is None:
+            return self._applied.held_at(state.q)
+        if exerted is None:
+            return commanded
+        gravity = robot.as_commanded(state.gravity, state.gravity)
+        return clip(gravity, np.minimum(commanded, exerted), np.maximum(commanded, exerted))
 
     def obeying(self, arm: Arm) -> Array:
         """Return which joints are measured to obey, shape (n,), bool; see `ModelMonitor.is_passive`."""
@@ -196,6 +218,11 @@ class ArmObserver:
         followed = arm.doubt is None or arm.doubt.kind != CONTROLLER_DOES_NOT_FOLLOW
         known = arm.exerted is not None and (followed or self._monitor.is_passive(observed))
         return ~self._monitor.opposed(observed) if known else np.zeros(len(arm.state.q), dtype=bool)
+
+    @property
+    def unanswered(self) -> Array:
+        """Which joints do not answer to commands, shape (n,), bool: others move them; see `Unanswered`."""
+        return self._monitor.unanswered
 
     def is_pushed(self, arm: Arm) -> bool:
         """Return whether an effort that the model does not explain drives a joint of a commanded arm, and no swing."""
@@ -281,7 +308,8 @@ class ArmObserver:
     def _walls_of(self, observed: Observed, q: Array, *, act: bool, stopped: bool) -> tuple[Array, Array] | None:
         """Return the limits that the soft walls of an arm that is commanded belong to; see `WallPlacement`.
 
-        Where positions are in doubt, no wall pushes. Each begins anew where its joint is when they are believed again.
+        Where positions are in doubt, no wall pushes. Each begins anew where its joint is when they are believed again,
+        and where others move the joint.
 
         Args:
             observed: the newest state.
@@ -296,6 +324,5 @@ class ArmObserver:
         if measured.problem:
             return None
         dt, self._walls_at = (None if self._walls_at is None else now - self._walls_at), now
-        return self._walls.place(
-            q, robot.lower, robot.upper, margin=WALL_WIDTH, dt=dt if act else None, stopped=stopped
-        )
+        dt, kept = dt if act else None, np.where(self.unanswered, 0.0, 1.0)
+        return self._walls.place(q, robot.lower, robot.upper, margin=WALL_WIDTH, dt=dt, stopped=stopped, kept=kept)

@@ -136,7 +136,7 @@ class ModeManager:
                 pushed=observer.is_pushed(arm),
                 misplaced=misplaced,
                 doubtful=bool(arm.velocity_problem) and not misplaced.any(),
-                contested=rivals and arm.doubt is not None,
+                unanswered=observer.unanswered | (rivals and arm.doubt is not None),
             )
             effort = supervisor.brake(seen, given)
         self._braked = arm if supervisor.stops else None
@@ -188,10 +188,8 @@ class ModeManager:
             raise ModeRefused(name, "no usable state on joint_states yet")
         kind = MODES[name]
         mode = kind(robot.settings.mode(kind.Parameters), now)
-        arm = observer.before(mode, now)
-        alone, held = not (self.intends_contact or mode.needs.contact), self._supervisor.held
-        if held is None:
-            held = observer.held(arm.state)
+        arm = observer.before(mode, now, stopped=self._supervisor.stops)
+        alone, held = not (self.intends_contact or mode.needs.contact), observer.held(arm.state, self._supervisor.held)
         entry = Entry(
             mode=mode,
             arm=arm,

@@ -18,6 +18,7 @@ from ros2_dyn.control.model_doubt import (
     CONTROLLER_DOES_NOT_FOLLOW,
     MODEL_DOUBTED,
     Doubt,
+    Unanswered,
     allowance,
     contact_allowance,
     looks_lost,
@@ -218,7 +219,7 @@ class ModelMonitor:
 
     def begin(self, n: int, afresh: bool = True) -> None:
         """Begin a mode of an arm with n joints, to which nothing was commanded before where it is afresh."""
-        self._following, self._moving = Doubt(n), Doubt(n)
+        self._following, self._moving, self._unanswered = Doubt(n), Doubt(n), Unanswered(n)
         if afresh:
             self._observer = MomentumObserver(BANDWIDTH)
 
@@ -251,6 +252,11 @@ class ModelMonitor:
         low, high = self._followed(observed)
         return (np.multiply(exerted, low) < 0) & (np.multiply(exerted, high) < 0)
 
+    @property
+    def unanswered(self) -> Array:
+        """Which joints do not answer to commands, shape (n,), bool; see `Unanswered`."""
+        return self._unanswered.joints
+
     def is_passive(self, observed: Observed) -> bool:
         """Return whether each joint exerts what was commanded lately, a part of it, or more against its motion.
 
@@ -269,6 +275,22 @@ class ModelMonitor:
         """Return whether an external effort beyond what is allowed drives a joint at speeds, rad/s or m/s, (n,)."""
         external = np.array(self._observer.value)
         return len(external) == len(qd) and bool(np.any(external * np.sign(qd) > self._allowed(qd.tolist())))
+
+    def not_followed(self, observed: Observed, late: float) -> Violation | None:
+        """Return which joint's effort is none that was commanded, by a state alone; None where efforts are unmeasured.
+
+        Args:
+            observed: the state.
+            late: time within which measured efforts follow the commands, s.
+        """
+        exerted = self._exerted(observed)
+        if exerted is None:
+            return None
+        low, high = self._followed(observed, late)
+        followed = np.array(self._allowed(observed.state.measured.qd)) - self._following_margin
+        share = np.abs(exerted - clip(np.array(exerted), low, high)) / followed
+        i = int(share.argmax())
+        return None if share[i] <= 1 else self._not_followed(self._known, i, exerted[i], low[i], high[i])
 
     def check(
         self, observed: Observed, arm: ArmState, wrench: Array, *, contact_expected: bool, late: float
@@ -293,8 +315,11 @@ class ModelMonitor:
             missed = [tau - a for tau, a in zip(exerted, applied)]
             followed = [e - margin for e, margin in zip(allowed, self._following_margin)]
             i = self._following.update(t, missed, followed)
-            if i is not None:
+            if i is None:
+                self._unanswered.forget()
+            else:
                 not_followed = self._not_followed(robot, i, exerted[i], low[i], high[i])
+                self._unanswered.update(*map(np.array, (exerted, low, high, self._following_margin)))
         tau = applied if own is None else [a + g for a, g in zip(applied, own)]
         observes = self._observer.observe(t, tau, terms.observed)  # also where a stop goes on with a doubt
         if not_followed is not None or not observes:
@@ -325,4 +350,5 @@ class ModelMonitor:
         """Return the doubt of the controller of a joint."""
         joint, commanded = robot.model.joint_names[i], f"{low:.4g} to {high:.4g} were commanded"
         look = "is it active, and does robot.joints have its order?"
-        return Violation(CONTROLLER_DOES_NOT_FOLLOW, f": '{joint}' exerts {exerted:.4g} N m or N, {commanded}: {look}")
+        detail = f": '{joint}' exerts {exerted:.4g} N m or N, {commanded}: {look}"
+        return Violation(CONTROLLER_DOES_NOT_FOLLOW, detail, "request monitor, and the mode when commands have ended")

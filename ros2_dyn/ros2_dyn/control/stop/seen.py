@@ -56,5 +56,5 @@ class BrakeInput(NamedTuple):
     """Which positions are in doubt, shape (n,), bool: the arm is carried by what carried it until then."""
     doubtful: bool = False
     """Whether velocities are not those of the positions: the arm is damped, and nothing is held that may be a lie."""
-    contested: bool = False
-    """Whether another node commands the arm, too, and it does what that one wants: nothing is learned from it."""
+    unanswered: Array | bool = False
+    """Which joints do not answer to commands, shape (n,), bool: others move them, and nothing is learned from that."""

@@ -14,8 +14,10 @@ from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW, MODEL_DOUBT
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.model import JointDynamics, Payload, RobotModel
 from ros2_dyn.runtime import Settings
+from ros2_dyn.runtime.inputs import ClockJump
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.hand import Hand
+from ros2_dyn.simulation.interpolated_trajectory import FeedForwardTracking, Waypoint
 from ros2_dyn.simulation.perturbed import perturbed
 from ros2_dyn.simulation.simulated_arm import HeldEffort
 from ros2_dyn_tools.campaign.arm_pool import OWN_ARM, arm_names, nominal_arm, random_home
@@ -271,6 +273,66 @@ def test_a_controller_that_was_never_active_is_noticed_once_the_commands_differ_
     outcome = play(world, mode, since=ENTERED)
     assert outcome.reason.startswith(CONTROLLER_DOES_NOT_FOLLOW)
     assert outcome.travel < 0.05
+
+
+def stopped_under_another_controller(way, weaker=1.0):
+    """Return a world whose arm another controller moves by a way, rad, shape (6,), in 2 s, while the node is stopped."""
+    world = make_world()
+    world.want_mode("gravity")
+    world.run(ENTERED)
+    world.wanted_mode = "stopped"
+    world.node.input(ClockJump("test"))
+    world.run(ENTERED + 0.5)
+    world.switch_controller(False)
+    ends, zeros = (world.arm.q, world.arm.q + way), np.zeros(6)
+    world.controllers.follow([Waypoint(t, q, zeros, zeros) for t, q in zip((0.01, 2.0), ends)])
+    law = world.arm.law
+    world.arm.law = FeedForwardTracking(law.trajectory, law.p / weaker, law.damping, law.limit)
+    world.run(ENTERED + 4.0)
+    assert world.node.mode == "stopped"
+    return world
+
+
+def motion(world, duration):
+    """Return how fast a joint is within a time, s, and how far one goes: rad/s, rad."""
+    began, seen = world.arm.q.copy(), []
+    for _ in range(int(duration / 0.004)):
+        world.run(world.now + 0.004)
+        world.advance()
+        seen.append((np.abs(world.arm.qd).max(), np.abs(world.arm.q - began).max()))
+    return np.max(seen, axis=0)
+
+
+@pytest.mark.parametrize(("way", "weaker"), [(0.0, 12.0), (0.5, 1.0), (-0.5, 1.0)])
+def test_stop_winds_up_little_against_a_controller_that_moves_the_arm(way, weaker):
+    """Springs, their sum and walls did, up to the effort limits: 3.7 rad/s when commands reached the arm again."""
+    world = stopped_under_another_controller(np.array([0.0, way, -way, way, 0.0, 0.0]), weaker)
+    world.switch_controller(True)
+    speed, way = motion(world, 2.0)
+    assert speed < 0.3
+    assert way < 0.1
+
+
+@pytest.mark.parametrize("weaker", [3.0, 12.0])
+def test_no_mode_goes_on_with_what_a_stop_has_wound_up_against_another_controller(weaker):
+    """What it commands holds nothing: `gravity` went on with 9 N m beside the weight, and away by 1.1 rad."""
+    world = stopped_under_another_controller(np.zeros(6), weaker)
+    world.want_mode("gravity")
+    world.run(world.now + 1.5)
+    world.switch_controller(True)
+    speed, way = motion(world, 2.0)
+    assert world.node.mode == "gravity"
+    assert speed < 0.05
+    assert way < 0.01
+
+
+def test_mode_is_refused_while_a_stop_is_not_followed():
+    world = stopped_under_another_controller(np.zeros(6), weaker=12.0)
+    world.want_mode("gravity")
+    refusals = [details[0] for _, kind, *details in world.records if kind == "refused"]
+    assert world.node.mode == "stopped"
+    assert CONTROLLER_DOES_NOT_FOLLOW in refusals[-1]
+    assert "request monitor" in refusals[-1]
 
 
 def fastest_joint(seed, listening):
