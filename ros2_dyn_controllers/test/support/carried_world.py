@@ -21,10 +21,9 @@ from ros2_dyn.kernels.make_tape import make_tape
 from ros2_dyn.simulation.controllers import EFFORT, Controllers, gains_of_inertia
 from ros2_dyn.simulation.simulated_arm import HeldEffort
 from ros2_dyn_tools.campaign.broken import worst
-from ros2_dyn_tools.campaign.contact_faults import Fault, nothing
-from ros2_dyn_tools.campaign.families import Family
 from ros2_dyn_tools.campaign.commander_faults import COMMAND_PERIOD
-from ros2_dyn_tools.campaign.contact_faults import repeated
+from ros2_dyn_tools.campaign.contact_faults import Fault, nothing, repeated
+from ros2_dyn_tools.campaign.families import Family
 from ros2_dyn_tools.campaign.faults import FAULTS
 from ros2_dyn_tools.campaign.promise import Disturbances, Promise, broken_promises
 from ros2_dyn_tools.campaign.random_world import world_of
