@@ -215,7 +215,7 @@ class CommandSupervisor:
     # ---- commands
 
     def accept(self, seen: SeenState) -> bool:
-        """Return whether a command is to be based on a state."""
+        """Take a state; return whether a command is to be based on it. A mode without usable states is stopped."""
         if not self._end_if_stale(seen.now) or not self._freshness.accept(seen.now, seen.age, seen.problem):
             return False
         self.stateless = False

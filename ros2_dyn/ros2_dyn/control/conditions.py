@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The conditions under which every mode begins and goes on, one function each; those of one mode are its own.
 
-Several may fail at one state. One is told: what a person did (`enabling_signal`), then the first in `CONDITIONS`: what
-makes the rest doubtful (the model, the controller, the velocities), then what would do damage, then what the law lacks.
+Several may fail at one state. One is told: what a person did (`enabling_signal`), then the first in `CONDITIONS`: the
+model and the controller, which make the rest doubtful; joints and tip that are too fast, or whose velocities are wrong,
+or near a limit; a collision; what the law lacks; the energy of late commands. What the mode itself asks for comes last.
 """
 
 from __future__ import annotations

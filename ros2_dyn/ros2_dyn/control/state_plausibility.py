@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ros2_dyn.control.turns import nearest_turn
 
 DISBELIEF_COUNT, DISBELIEF_TIME = 3, 1.0
-"""With so many states that do not fit within this time, s, none is believed."""
+"""With so many states that do not fit within this time, s, no mode goes on, and joints that stepped are not held."""
 RATE_TIME = 0.01
 """Time constant of the rates of positions, s."""
 SLIP_TIME = 10.0
@@ -57,7 +57,7 @@ class StatePlausibility:
 
     A position has to change by as much as the velocity says, within a tolerance. A position that does not fit is
     ignored, so that the next one is compared with the last that did: a single outlier costs one state. A stream with
-    several of them is not believed at all, as with two drivers that publish the same joints.
+    several of them ends a mode, as with two drivers that publish the same joints, and its velocities brake the arm.
 
     Positions that have changed smoothly for 0.1 s, and not as the velocities say, are believed: their rates replace the
     velocities, so that an arm whose driver tells wrong velocities can be braked; those of the other joints stay. Steps
@@ -143,7 +143,7 @@ class StatePlausibility:
         return Finding("", self._slip, qd, misplaced) if slips else Finding()
 
     def _smooth_rates(self, qd: Sequence[float]) -> tuple[float, ...]:
-        """Return the rates of positions that changed smoothly, and the velocities of the others, each (n,), rad/s."""
+        """Return the rates of positions that changed smoothly, and velocities of the others, rad/s or m/s, (n,)."""
         parts = zip(self._rates, self._rough, qd)
         return tuple(rate if rough <= self._smooth else told for rate, rough, told in parts)
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The node: messages to arrays by name, one kernel call, arrays to messages."""
+"""Nodes: their messages, parameters, services and processes. What `dynamics` decides is in `runtime`."""

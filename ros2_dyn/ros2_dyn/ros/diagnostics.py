@@ -166,7 +166,7 @@ def collision_status(runtime: ArmRuntime, robot: RobotDynamics) -> DiagnosticSta
 
 
 def mode_status(runtime: ArmRuntime, interventions: Mapping[str, int]) -> DiagnosticStatus:
-    """Return what is commanded, and how often commands were limited or ended since the start."""
+    """Return what is commanded, and how often each kind of warning came since the start: see `EventLog`."""
     values = {
         "mode": runtime.mode,
         "commands": runtime.commands,

@@ -17,7 +17,7 @@ class EventLog:
 
     def __init__(self, logger: RcutilsLogger) -> None:
         self.interventions: Counter[str] = Counter()
-        """Number of interventions in commands by kind, since the start."""
+        """Number of warnings and errors by kind since the start, as of interventions in commands; no rejections."""
         self._logger = logger
         self._rejected: Counter[tuple[str, str]] = Counter()
         self._total = 0

@@ -126,7 +126,7 @@ def wrench_template(frame: str, patch: bool = True) -> MessageTemplate:
 def command_template(n: int, patch: bool = True) -> MessageTemplate:
     """Return that of a std_msgs/Float64MultiArray.
 
-    `render(0, efforts)`: N m or N, shape (n,).
+    `render(0, data)`: what the controller is sent, shape (n,).
     """
     return MessageTemplate(Float64MultiArray(), _array("data", n), patch=patch)
 

@@ -23,7 +23,7 @@ from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.ros import executor
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-"""Quality of service of robot_description: reliable, and kept for subscribers that come later."""
+"""Quality of service of topics that tell what stands, as robot_description: reliable, kept for later subscribers."""
 TIME_TO_END = 1.0
 """Time from the first Ctrl-C, s, after which another one ends a process whose callback is stuck."""
 N = TypeVar("N", bound=Node)

@@ -135,7 +135,7 @@ class ArmObserver:
         return self._snapshot(mode, state, loop._replace(gain=1.0, fed_energy=0.0), now, doubt=doubt)
 
     def at_tick(self, mode: AnyMode | None, *, stopped: bool) -> Arm:
-        """Return the arm at the newest state, while it is commanded.
+        """Judge what a commanded arm does at the newest state, and return the arm there; to be called once a state.
 
         Args:
             mode: the mode that commands; None: none does.

@@ -87,7 +87,7 @@ class CommandedArm(Protocol):
         """
 
     def step(self, what: HandoverStep) -> None:
-        """Take a step, see `HandoverInput`."""
+        """Take a step, see `HandoverStep`."""
 
 
 class Controllers(Protocol):

@@ -208,7 +208,7 @@ class TakeOver(NamedTuple):
 
 
 class HandoverInput(NamedTuple):
-    """A step of a handover to or from another controller; see `runtime/handover.py`."""
+    """A step of a handover to or from another controller, see `HandoverStep`; `runtime/handover.py` takes them."""
 
     step: HandoverStep
 

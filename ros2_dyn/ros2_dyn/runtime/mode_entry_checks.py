@@ -2,8 +2,9 @@
 """What a mode needs to begin, beyond the conditions under which it goes on; one function each.
 
 Each returns why the mode may not begin, and what to do about it, or an empty text. The first one that fails is told:
-what is wrong with the robot comes first, then its states, its target, its place and its controller, and last what a
-person has to do while the mode is entered.
+what is wrong with the robot comes first, then its states, a stop or a collision before, its place, what the mode needs
+to go on, its controller, what the mode itself asks for, its efforts and its payload; then what a person has to do while
+the mode is entered, and last whether the arm exerts what the model expects.
 """
 
 from __future__ import annotations

@@ -228,7 +228,7 @@ class ModelMonitor:
         return self._commands.since(observed.state.measured.measured_at - late)
 
     def is_inert(self, observed: Observed) -> bool:
-        """Return whether the joints exert nothing although efforts are commanded; False where unmeasured.
+        """Take a state; return whether joints exert nothing although efforts are commanded; False where unmeasured.
 
         They have to exert nothing for as long as speeds are measured: for a single state, noise may look so.
         """
@@ -295,7 +295,7 @@ class ModelMonitor:
     def check(
         self, observed: Observed, arm: ArmState, wrench: Array, *, contact_expected: bool, late: float
     ) -> Violation | None:
-        """Return what is doubted at a state while commands leave.
+        """Take a state while commands leave; return what is doubted.
 
         Args:
             observed: the state.

@@ -218,7 +218,7 @@ class RobotDynamics:
         return self.as_commanded(np.array(total_effort(kind, measured, terms.inverse_dynamics, terms.gravity)), gravity)
 
     def in_order(self, numbers: Sequence[float]) -> list[float]:
-        """Return numbers given in the order of `joints` in the model's; zeros where none are given."""
+        """Return numbers given in the order of `robot.joints` in the model's; zeros where none are given."""
         return self.settings.in_order(numbers, self.model, 0.0)
 
     def check_payload_link(self, link: str, now: float) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels of one robot: in Python first, which takes 20 ms, and in C as soon as a compiler has made it."""
+"""The kernels of one robot: in Python first, which takes some 50 ms, and in C as soon as a compiler has made it."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def robot_kernels(model: RobotModel, payload_link: str, tip_link: str) -> RobotK
 def link_frame(model: RobotModel, link: str) -> Callable[[Sequence[float]], Array]:
     """Return the pose in the base frame, shape (4, 4), of any link, as a function of joint positions, rad or m.
 
-    Targets and stiffness are given in its frame. The kernel of a link that moves takes some 10 ms to compile; one that
-    was compiled before is at hand.
+    Targets and stiffness are given in its frame. The kernel of a link that moves takes some milliseconds to compile;
+    one that was compiled before is at hand.
 
     Args:
         model: the robot.

@@ -375,7 +375,7 @@ class Settings:
         return [by_name.get(name, default) for name in model.joint_names]
 
     def of_a_stop(self) -> Settings:
-        """Return the parameters that a stop depends on; the others have their defaults."""
+        """Return the parameters of a process that only stops the arm: no mode's, no description, no observer's."""
         return replace(
             self, description=DescriptionSettings(), collision=CollisionSettings(bandwidth=0.0), modes=_modes()
         )

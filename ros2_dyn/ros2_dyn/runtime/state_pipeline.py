@@ -35,7 +35,7 @@ class Observed(NamedTuple):
     collision: bool
     """Whether a collision is latched."""
     stamped: bool
-    """Whether its message has a stamp."""
+    """Whether the newest message of each joint has a stamp."""
     newest: bool
     """Whether no newer state has been measured."""
     now: float

@@ -66,7 +66,7 @@ class Target:
     """
 
     def __init__(self, model: RobotModel, sample: TargetSample, now: float) -> None:
-        """Read a message that was checked; the kernel of a frame that is new takes some 30 ms.
+        """Read a message that was checked; the kernel of a frame that is new takes some milliseconds.
 
         Args:
             model: the robot.
@@ -107,7 +107,7 @@ class Target:
         return self.time.arrived_at
 
     def axes(self, q: Sequence[float]) -> Array:
-        """Return the axes of its frame in the base frame, shape (3, 3), at joint positions, rad or m."""
+        """Return the axes of its frame in the base frame, (3, 3); of a pose as at the first call's q, rad or m."""
         return self._frame_pose(q)[:3, :3]
 
     def in_base(self, q: Sequence[float]) -> Array:
@@ -115,7 +115,7 @@ class Target:
         return self._frame_pose(q) @ self._pose
 
     def in_base_axes(self, q: Sequence[float]) -> Array:
-        """Return the wrench as [force; moment], N and N m, shape (6,), at joint positions in rad or m."""
+        """Return the wrench as [force; moment] in base axes, N and N m, shape (6,); as for `axes`."""
         R = self.axes(q)
         return np.concatenate([R @ self._wrench[:3], R @ self._wrench[3:]])
 

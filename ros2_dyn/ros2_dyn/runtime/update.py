@@ -107,7 +107,7 @@ class FailsafeConfig(NamedTuple):
 
     description: RobotModel
     settings: Settings
-    """Those that a stop depends on; the others have their defaults."""
+    """As `Settings.of_a_stop` returns them."""
     payload_link: str
     """The link that carries the payload."""
 

@@ -148,7 +148,7 @@ class Stop:
     def judge(
         self, motion: ArmMotion, seen: SeenState, given: BrakeInput, *, turning: float, driving: Array
     ) -> StopFailure | None:
-        """Return why the arm's motion since the stop is a failure, if it is; see `TRANSITIONS`.
+        """Take a state: return why the motion since the stop is a failure, or go where it leads; see `TRANSITIONS`.
 
         An arm that something outside drives, and that obeys, is judged anew when that ends: a person who bumps it makes
         no stop fail for `STOP_TIME`, from the stop on or once it is slow.
