@@ -56,6 +56,6 @@ def confidence(evidence: float) -> float:
     return round(min(float(1.0 / (1.0 + np.exp(-0.1 * evidence))), 0.99), 2)
 
 
-def numbers(values: object, digits: int = 3) -> str:
-    """Return numbers as a YAML list; each has a decimal point, as ROS 2 refuses a list of floats and integers."""
-    return str([float(f"{x:.{digits}g}") + 0.0 for x in np.atleast_1d(np.asarray(values, dtype=float)).tolist()])
+def numbers(values: object) -> str:
+    """Return numbers of three digits as a YAML list, each with a decimal point: ROS 2 refuses a mixed list."""
+    return str([float(f"{x:.3g}") + 0.0 for x in np.atleast_1d(np.asarray(values, dtype=float)).tolist()])

@@ -66,14 +66,13 @@ def _inside(motion: EvenMotion, trim: float) -> Array:
     return (motion.t >= motion.t[0] + trim) & (motion.t <= motion.t[-1] - trim)
 
 
-def excerpts(motions: Sequence[EvenMotion], parts: Sequence[Array], longest: float, piece: float = 30.0) -> list[Array]:
-    """Return parts with fewer states: pieces that are spread evenly over the fit part, so that it has a length.
+def excerpts(motions: Sequence[EvenMotion], parts: Sequence[Array], longest: float) -> list[Array]:
+    """Return parts with fewer states: pieces of 30 s that are spread evenly over the fit part, so that it has a length.
 
     Args:
         motions: the motions.
         parts: of `parts_of`.
         longest: length of what is kept of the fit part, s; what is shorter is kept whole.
-        piece: length of a piece, s.
     """
     step = motions[0].step
     total = step * sum(int(np.sum((part != NONE) & (part != TEST))) for part in parts)
@@ -82,6 +81,6 @@ def excerpts(motions: Sequence[EvenMotion], parts: Sequence[Array], longest: flo
     every = int(np.ceil(total / longest))
     chosen = []
     for motion, part in zip(motions, parts):
-        number = ((motion.t - motion.t[0]) / piece).astype(int)
+        number = ((motion.t - motion.t[0]) / 30.0).astype(int)
         chosen.append(np.where((number % every == 0) & (part != TEST), part, NONE))
     return chosen

@@ -42,15 +42,14 @@ class EvenMotion(NamedTuple):
         return float(self.t[1] - self.t[0])
 
 
-def even_motion(recording: Recording, cutoff: float = 10.0, rate: float = RATE) -> EvenMotion:
+def even_motion(recording: Recording, cutoff: float = 10.0) -> EvenMotion:
     """Return a recording at equal steps, its positions and velocities filtered and differentiated without delay.
 
-    A recording of a higher rate than asked for is thinned out; its efforts are filtered to 0.4 of the new rate before.
+    A recording of a higher rate than `RATE` is thinned out; its efforts are filtered to 0.4 of the new rate before.
 
     Args:
         recording: the motion; its times may jitter.
         cutoff: cut-off frequency of the filter, Hz.
-        rate: highest sampling rate of the result, Hz.
 
     Raises:
         InputError: the recording is too short.
@@ -59,7 +58,7 @@ def even_motion(recording: Recording, cutoff: float = 10.0, rate: float = RATE) 
         raise InputError("recording", f"expected at least {MIN_STATES} states, got {len(recording.t)}")
     step = float(np.median(np.diff(recording.t)))
     t = recording.t[0] + step * np.arange(int((recording.t[-1] - recording.t[0]) / step + 1e-6) + 1)
-    every = max(1, int(1.01 / (step * rate)))
+    every = max(1, int(1.01 / (step * RATE)))
     still: float | None = 0.4 / (step * every) if every > 1 else None
     signals = ((recording.q, cutoff), (recording.qd, cutoff), (recording.effort, still))
     q, qd, effort = (_even(recording.t, table, t, every, f) for table, f in signals)
@@ -84,23 +83,22 @@ def _derivative(values: Array, step: float) -> Array:
     return CubicSpline(t, values)(t, 1)
 
 
-def unbroken(recording: Recording, longest: float = GAP) -> list[Recording]:
-    """Return the parts of a recording between gaps that last longer than a time, s; parts too short are left out."""
-    ends = [0, *(np.flatnonzero(np.diff(recording.t) > longest) + 1), len(recording.t)]
+def unbroken(recording: Recording) -> list[Recording]:
+    """Return the parts of a recording between gaps that last longer than `GAP`; parts too short are left out."""
+    ends = [0, *(np.flatnonzero(np.diff(recording.t) > GAP) + 1), len(recording.t)]
     parts = [slice(start, end) for start, end in pairwise(ends) if end - start >= MIN_STATES]
     return [Recording(*(values[part] for values in recording)) for part in parts]
 
 
-def zero_phase(values: Array, cutoff: float, step: float, order: int = ORDER) -> Array:
+def zero_phase(values: Array, cutoff: float, step: float) -> Array:
     """Return values, shape (m, ...), through a Butterworth filter forwards and backwards, so without delay.
 
     Args:
         values: at equal steps.
         cutoff: cut-off frequency of the filter, Hz; at most 0.4 of the sampling rate.
         step: time step, s.
-        order: of the filter that runs twice.
     """
     from scipy.signal import butter, filtfilt  # here, because it takes half a second to import
 
-    b, a = butter(order, 2 * step * min(cutoff, 0.4 / step))
+    b, a = butter(ORDER, 2 * step * min(cutoff, 0.4 / step))
     return filtfilt(b, a, values, axis=0)
