@@ -6,7 +6,6 @@ The problem is convex and smooth inside its bounds, so that Newton's method with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -172,10 +171,3 @@ class _Problem:
         curvatures = prior.scale_weight / prior.scale**2 + slopes / np.where(prior.positive, others, 1.0)
         hessian[self._others, self._others] += np.diag(curvatures)
         return gradient, hessian
-
-
-def weighted(columns: Array, efforts: Array, deviations: Sequence[float]) -> tuple[Array, Array]:
-    """Return ``A' A`` and ``A' b`` of columns (m, n, p) and efforts (m, n), by the deviations of the joints, (n,)."""
-    weights = 1.0 / np.asarray(deviations)
-    A = (columns * weights[:, None]).reshape(-1, columns.shape[-1])
-    return A.T @ A, A.T @ (efforts * weights).ravel()

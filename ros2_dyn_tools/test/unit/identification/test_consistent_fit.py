@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from least_squares import weighted
 from robots import mock_arm
 from ros2_dyn.dynamics import inertial_parameters, regressor
 from ros2_dyn.errors import InputError
@@ -15,7 +16,7 @@ from ros2_dyn.model.pseudo_inertia import (
     parameters_of,
     pseudo_inertia,
 )
-from ros2_dyn_tools.identification.consistent_fit import Divergence, Prior, fit, weighted
+from ros2_dyn_tools.identification.consistent_fit import Divergence, Prior, fit
 
 
 def parameters(points, masses) -> np.ndarray:

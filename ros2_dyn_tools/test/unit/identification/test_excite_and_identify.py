@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from least_squares import weighted
 from robots import mock_arm
 from ros2_dyn.dynamics import inertial_parameters, regressor
 from ros2_dyn.model import JointDynamics, RobotModel
@@ -14,7 +15,7 @@ from ros2_dyn.model.pseudo_inertia import is_consistent
 from ros2_dyn.simulation import ComputedTorque, SimulatedArm
 from ros2_dyn.simulation.perturbed import perturbed, with_friction
 from ros2_dyn_tools.identification.base_parameters import base_parameters
-from ros2_dyn_tools.identification.consistent_fit import Prior, fit, weighted
+from ros2_dyn_tools.identification.consistent_fit import Prior, fit
 from ros2_dyn_tools.identification.excitation_design import excite
 from ros2_dyn_tools.identification.excitation_limits import whole_effort
 from ros2_dyn_tools.identification.excitation_options import ExcitationOptions
