@@ -20,10 +20,10 @@ class CommandOutput:
     def __init__(self, node: Node) -> None:
         """Create the publisher."""
         self._node = node
-        self._publisher, self._gid = identified_publisher(node, Float64MultiArray, "~/command", 1)
+        self._publisher, gid = identified_publisher(node, Float64MultiArray, "~/command", 1)
         self._template, self._size = command_template(1), 1
         self.failsafe = FailsafeProcess()
-        self._gids = {self._gid}
+        self._gids = {gid}
         self._armed = self._arming = False
 
     def link(self) -> CommandLink:

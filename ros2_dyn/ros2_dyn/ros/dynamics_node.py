@@ -121,7 +121,7 @@ class DynamicsNode(ServedNode):
             (Trigger, "~/calibrate_collision", self._calibrate_collision),
         ):
             LateService(self, kind, name, callback)
-        self._handover = HandoverServices(self, self._driver)
+        HandoverServices(self, self._driver)
 
     def destroy_node(self) -> None:
         """End; what is commanded passes to the failsafe process first."""

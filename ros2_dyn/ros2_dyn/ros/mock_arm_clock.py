@@ -61,7 +61,7 @@ class FollowedClock(ArmClock):
         self.epoch = self._clock.now().nanoseconds
         self._step, self._advance, self._on_jump = step, advance, on_jump
         self._done = 0
-        self._timer = node.create_timer(period, self._on_timer)
+        node.create_timer(period, self._on_timer)
 
     def restart(self) -> None:
         """See `ArmClock`."""
