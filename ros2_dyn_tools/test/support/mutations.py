@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Twenty-five deliberate faults in the code, by name: each replaces one decision while it is active.
+"""Twenty-six deliberate faults in the code, by name: each replaces one decision while it is active.
 
 All that is patched is named here, so that a change of the runtime is followed in this file alone.
 """
@@ -18,7 +18,7 @@ from ros2_dyn.control import conditions
 from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.command_supervisor import CommandSupervisor
 from ros2_dyn.control.effort_limiter import EffortLimiter
-from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
+from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW, Unanswered
 from ros2_dyn.control.modes import Mode, feed_forward
 from ros2_dyn.control.state_freshness import StateFreshness
 from ros2_dyn.control.state_plausibility import StatePlausibility
@@ -291,6 +291,11 @@ def weak_drive_let_go() -> AbstractContextManager[None]:
     return _wrapped(CommandSupervisor, "stop", wrap)
 
 
+def stop_that_winds_up() -> AbstractContextManager[None]:
+    """Let the springs of a stop work against another controller."""
+    return patch.object(Unanswered, "update", lambda *_: None)
+
+
 class Mutation(NamedTuple):
     """A deliberate fault, and where it is found."""
 
@@ -326,6 +331,7 @@ MUTATIONS = {
     "units believed": Mutation(units_believed, "untouched", ("untouched", "tip speed", "joint speed")),
     "slips forgotten": Mutation(slips_forgotten, "untouched", ("untouched",)),
     "weak drive let go": Mutation(weak_drive_let_go, "wrong model", ("rest",)),
+    "stop that winds up": Mutation(stop_that_winds_up, "other commander", ("stopped speed", "travel")),
 }
 """All deliberate faults by name."""
 
