@@ -170,7 +170,7 @@ def mode_status(runtime: ArmRuntime, interventions: Mapping[str, int]) -> Diagno
     values = {
         "mode": runtime.mode,
         "commands": runtime.commands,
-        **{f"guard: {k}": n for k, n in interventions.items()},
+        **{f"warnings: {k}": n for k, n in interventions.items()},
     }
     mode = runtime.active_mode
     report = ModeReport() if mode is None else mode.report()

@@ -201,7 +201,7 @@ class DynamicsNode(ServedNode):
         return answer
 
     def _residuals(self, request: Any, response: GetCollisionResiduals.Response) -> GetCollisionResiduals.Response:
-        return respond(self, response, lambda: fill_residuals(response, self._runtime.external_efforts()))
+        return respond(self, response, lambda: fill_residuals(response, self._runtime))
 
     async def _set_mode(self, request: SetMode.Request, response: SetMode.Response) -> SetMode.Response:
         self._driver.see_link()

@@ -59,7 +59,7 @@ class FailsafeNode(ServedNode):
         qos, newest = qos_profile_sensor_data, lambda: True
         self.create_subscription(JointState, task.states_topic, self._on_states, qos, newest=newest, raw=True)
         self.create_service(Trigger, "~/release", self._release)
-        self._stop_service = TriggerService(self, "stop_service")
+        self._stop_service = TriggerService(self, "commands.stop_service")
         self._stop_service.use(task.config.settings.commands.stop_service)
         self._runtime = FailsafeRuntime(task.config)
         self._taken_over = False

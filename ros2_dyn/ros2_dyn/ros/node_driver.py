@@ -52,7 +52,7 @@ class NodeDriver:
         self._tape = TapeOutput(node)
         self._mode_publisher = node.create_publisher(String, "~/mode", LATCHED)
         self._collision_service = TriggerService(node, "collision.service")
-        self._stop_service = TriggerService(node, "stop_service")
+        self._stop_service = TriggerService(node, "commands.stop_service")
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="background")
         self._black_box = NodeBlackBox(node, runtime)
         self._robot: RobotDynamics | None = None

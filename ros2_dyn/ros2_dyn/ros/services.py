@@ -16,7 +16,7 @@ from ros2_dyn.dynamics import jacobian, jacobian_dot, manipulability, singular_v
 from ros2_dyn.dynamics.singularity import NEAR_SINGULARITY
 from ros2_dyn.errors import MessageError, Ros2DynError
 from ros2_dyn.ros.messages import put_wrench, time_message, xyz
-from ros2_dyn.runtime.collision_monitor import CollisionUpdate
+from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.states import MeasuredState
 
@@ -89,12 +89,17 @@ def fill_dynamics(
         setattr(response, name, numbers[0] if name.endswith("_energy") else numbers)
 
 
-def fill_residuals(response: GetCollisionResiduals.Response, seen: CollisionUpdate) -> None:
-    """Answer `get_collision_residuals`."""
+def fill_residuals(response: GetCollisionResiduals.Response, runtime: ArmRuntime) -> None:
+    """Answer `get_collision_residuals`.
+
+    Raises:
+        InputError: no external efforts are observed.
+    """
+    seen = runtime.external_efforts()
     response.joint_names = list(seen.robot.model.joint_names)
     response.stamp = time_message(seen.state.stamp)
     response.residual, response.threshold = list(seen.residual), list(seen.threshold)
-    response.exceeded, response.collision = list(seen.exceeded), seen.collision
+    response.exceeded, response.collision = list(seen.exceeded), runtime.collision_latched
     response.contact_link = seen.contact.link if any(seen.exceeded) else ""
     if not seen.wrench.wrench:
         response.message = f"no external_wrench: {seen.wrench.reason}"

@@ -319,7 +319,7 @@ class ArmRuntime:
             assert self._pipeline is not None
             self._pipeline.robot = change.robot
             self._modes.use(change.robot, now)
-        elif change.changed:
+        if change.changed:
             self._observer.on_payload_changed()
             self._modes.on_payload_changed()
         return self._update(replies=change.replies, work=change.work)

@@ -252,7 +252,9 @@ def checked_model(description: RobotModel, settings: Settings) -> RobotModel:
     """
     model = settings.apply(description)
     if len(model.joints) > MAX_JOINTS:
-        problem = f"{len(model.joints)} joints move, expected at most {MAX_JOINTS}; name those of the arm in `joints`"
+        problem = (
+            f"{len(model.joints)} joints move, expected at most {MAX_JOINTS}; name those of the arm in `robot.joints`"
+        )
         raise ModelError(f"robot '{model.name}'", problem)
     for joint in model.joints:
         if joint.dof > 1:

@@ -12,7 +12,7 @@ from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import gravity, rnea, static_torque
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.runtime import ArmRuntime, DesiredSample, JointSample, PayloadRequest, Settings, WrenchSample
 from ros2_dyn.runtime.inputs import (
     ClockJump,
@@ -247,6 +247,15 @@ def test_where_efforts_are_no_longer_measured_a_mode_begins_from_what_held_the_a
     """A controller may hold it still. Drivers send zeros where they do not measure."""
     made, held = no_longer_measured(missing)
     assert_allclose(first_command(made), held, rtol=0, atol=0.5)  # one step of the slew rate
+
+
+@pytest.mark.parametrize("tool", ["", "forearm_link"])
+def test_another_payload_forgets_what_held_the_arm(tool):
+    """On another link it did not, and 10 N m of 2 kg were missing."""
+    (made, _), payload = no_longer_measured(np.nan), Payload(2.0, (0.0, 0.0, 0.1), 0.1 * np.eye(3), tool or None)
+    made.take(made.runtime.step(PayloadRequest(tool, payload.parameters.tolist()), made.now))
+    carrying = SMALL_ARM.carrying(payload)
+    assert_allclose(first_command(made), gravity(carrying, HOME), rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("factor", [0.02, 0.1, 0.4])

@@ -276,7 +276,7 @@ def test_a_controller_that_was_never_active_is_noticed_once_the_commands_differ_
 
 
 def stopped_under_another_controller(way, weaker=1.0):
-    """Return a world whose arm another controller moves by a way, rad, shape (6,), in 2 s, while the node is stopped."""
+    """Return a world whose arm another controller moves by a way, rad, shape (6,), in 2 s: the node is stopped."""
     world = make_world()
     world.want_mode("gravity")
     world.run(ENTERED)
