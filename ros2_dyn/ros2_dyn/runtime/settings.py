@@ -49,7 +49,7 @@ class RobotSettings(Group, name="robot", title="Robot"):
     )
     tip_link: str = parameter(
         "",
-        "Link whose speed and force the modes bound, and which services mean by none. Empty: the farthest from the base.",
+        "Link whose speed and force modes bound, and of services that name none. Empty: the farthest from the base.",
         locked=True,
     )
     gravity: tuple[float, ...] = parameter(
