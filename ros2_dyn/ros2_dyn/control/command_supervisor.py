@@ -260,6 +260,8 @@ class CommandSupervisor:
         else:
             stop.hold.take_up(stop.hold.at_rest(given.softened) + given.unloaded)
         lag = self._slewing(stop.hold.carrying(given.damped + given.walls)) if self._lag is None else self._lag
+        if given.exerted is not None:
+            stop.hold.give_up(given.unanswered, given.exerted - given.gravity)
         speed = self._motion.speed(WINDOW)
         speed = np.abs(seen.qd) if speed is None else np.where(given.misplaced, np.abs(seen.qd), speed)
         against_walls = stop.hold.pulls_against(given.walls, given.state.q)

@@ -17,6 +17,7 @@ from ros2_dyn.control.modes import AnyMode
 from ros2_dyn.control.position_limits import WallPlacement
 from ros2_dyn.control.sampled_stability import SampledLoop
 from ros2_dyn.control.soft_limits import WALL_WIDTH, soft_walls
+from ros2_dyn.control.stop.law import nearest_to_zero
 from ros2_dyn.model.spatial import Array, clip
 from ros2_dyn.runtime.applied_effort import AppliedEffort
 from ros2_dyn.runtime.inputs import EnableSignal
@@ -210,7 +211,7 @@ class ArmObserver:
         if exerted is None:
             return commanded
         gravity = robot.as_commanded(state.gravity, state.gravity)
-        return clip(gravity, np.minimum(commanded, exerted), np.maximum(commanded, exerted))
+        return gravity + nearest_to_zero(commanded - gravity, exerted - gravity)
 
     def obeying(self, arm: Arm) -> Array:
         """Return which joints are measured to obey, shape (n,), bool; see `ModelMonitor.is_passive`."""

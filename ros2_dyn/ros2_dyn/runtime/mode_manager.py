@@ -137,6 +137,7 @@ class ModeManager:
                 misplaced=misplaced,
                 doubtful=bool(arm.velocity_problem) and not misplaced.any(),
                 unanswered=observer.unanswered | (rivals and arm.doubt is not None),
+                exerted=None if rivals else arm.exerted,
             )
             effort = supervisor.brake(seen, given)
         self._braked = arm if supervisor.stops else None

@@ -31,6 +31,11 @@ def position_hold(M: Array, stretch: Array, damping: float, most: Array) -> Arra
     return clip(-((damping / 1.5) ** 2) * (M @ clip(stretch, -MAX_STRETCH, MAX_STRETCH)), -most, most)
 
 
+def nearest_to_zero(a: Array, b: Array) -> Array:
+    """Return of each pair of numbers the smaller one, or zero where their signs differ, shape (n,)."""
+    return clip(np.zeros_like(a), np.minimum(a, b), np.maximum(a, b))
+
+
 class Hold:
     """Springs that keep the joints to the motion of a right model, and an effort that makes up for the model's error.
 
@@ -73,6 +78,11 @@ class Hold:
     def take_up(self, lost: Array) -> None:
         """Carry the joints on with what something else has carried them with until now, N m or N, shape (n,)."""
         self.correction = self.carrying(lost)
+
+    def give_up(self, joints: Array | bool, beyond: Array) -> None:
+        """Carry joints, (n,), bool, by no more beyond the model than is measured of them, N m or N, shape (n,)."""
+        correction = self.carrying(np.zeros_like(beyond))
+        self.correction = np.where(joints, nearest_to_zero(correction, beyond), correction)
 
     def at_rest(self, effort: Array | float) -> Array:
         """Return what of an effort holds joints at rest, N m or N, shape (n,): one that moves would be thrown by it."""

@@ -58,3 +58,5 @@ class BrakeInput(NamedTuple):
     """Whether velocities are not those of the positions: the arm is damped, and nothing is held that may be a lie."""
     unanswered: Array | bool = False
     """Which joints do not answer to commands, shape (n,), bool: others move them, and nothing is learned from that."""
+    exerted: Array | None = None
+    """What they exert, as it would be commanded, N m or N, shape (n,); None: it is not measured."""

@@ -303,14 +303,14 @@ def motion(world, duration):
     return np.max(seen, axis=0)
 
 
-@pytest.mark.parametrize(("way", "weaker"), [(0.0, 12.0), (0.5, 1.0), (-0.5, 1.0)])
-def test_stop_winds_up_little_against_a_controller_that_moves_the_arm(way, weaker):
+@pytest.mark.parametrize(("way", "weaker", "most"), [(0.0, 12.0, 0.3), (0.5, 1.0, 0.015), (-0.5, 1.0, 0.015)])
+def test_stop_winds_up_little_against_a_controller_that_moves_the_arm(way, weaker, most):
     """Springs, their sum and walls did, up to the effort limits: 3.7 rad/s when commands reached the arm again."""
     world = stopped_under_another_controller(np.array([0.0, way, -way, way, 0.0, 0.0]), weaker)
     world.switch_controller(True)
     speed, way = motion(world, 2.0)
-    assert speed < 0.3
-    assert way < 0.1
+    assert speed < most
+    assert way < 0.05
 
 
 @pytest.mark.parametrize("weaker", [3.0, 12.0])
