@@ -63,8 +63,9 @@ class AppliedEffort:
     def at(self, robot: RobotDynamics, latest: Observed, state: ArmState, commanded: Array | None) -> Array:
         """Return what the joints exert at the newest state, as it would be commanded, N m or N, shape (n,).
 
-        This is what the newest command makes them exert, or the measured effort. Where that is missing, or zero, it is
-        what held the arm here when it was known last, which a controller may hold still; or gravity.
+        This is what the newest command makes them exert, or the measured effort: of an arm that rests, the average of
+        what held it here, for a single one may be noise. Where it is missing, or zero, it is what held the arm here
+        when it was known last, which a controller may hold still; or gravity.
 
         Args:
             robot: the robot.
@@ -75,10 +76,10 @@ class AppliedEffort:
         if commanded is not None:
             return commanded  # measured efforts lag behind
         exerted = robot.exerted(latest.state.measured, latest.terms, state.gravity)
-        held = self.held_at(state.q)
-        if exerted is None:
-            return robot.as_commanded(state.gravity, state.gravity) if held is None else held
-        return exerted if held is None or any(latest.state.measured.effort or ()) else held
+        held, told = self.held_at(state.q), exerted is not None and any(latest.state.measured.effort or ())
+        if held is not None and not (told and self.moves):
+            return held
+        return robot.as_commanded(state.gravity, state.gravity) if exerted is None else exerted
 
     @property
     def moves(self) -> bool:

@@ -116,3 +116,14 @@ def test_what_the_newest_command_makes_the_joints_exert_comes_before_what_held_t
     state = SimpleNamespace(q=REST, gravity=np.zeros(2))
     np.testing.assert_allclose(applied.at(robot, latest, state, command), command)
     np.testing.assert_allclose(applied.at(robot, latest, state, None), HELD)
+
+
+def test_average_of_what_is_measured_holds_an_arm_at_rest_and_the_newest_effort_one_that_moves():
+    """A mode that began with a spike of the newest state threw the arm at 5 rad/s."""
+    applied = stand(AppliedEffort(), command=None, effort=HELD)
+    spike = SimpleNamespace(state=SimpleNamespace(measured=SimpleNamespace(effort=[9.0, -9.0])), terms=None)
+    state = SimpleNamespace(q=REST, gravity=np.zeros(2))
+    np.testing.assert_allclose(applied.at(ROBOT, spike, state, None), HELD)
+    for k in range(20):
+        pass_by(applied, REST + 0.0004 * k, 0.2 + 0.01 * k)
+    np.testing.assert_allclose(applied.at(ROBOT, spike, state, None), [9.0, -9.0])

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from arm_world import told
+from ros2_dyn.control.modes import MODES
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.runtime.settings import Settings
@@ -151,6 +152,28 @@ def test_arm_whose_efforts_are_measured_wrongly_stays_about_where_it_is(name, wr
     assert outcome.mode == "gravity", outcome
     assert outcome.travel < 0.1, outcome
     assert outcome.joint_speed < 0.4, outcome
+
+
+@pytest.mark.parametrize(("mode", "name"), by_turns(MODES, ARMS))
+@pytest.mark.parametrize("wrong", ["noise", "spikes", "zeros"])
+def test_no_mode_begins_with_one_effort_that_is_measured_wrongly(mode, name, wrong):
+    """With noise of 5 % of the limits arms were thrown at 1 rad/s, with spikes in one state of ten at 5 rad/s."""
+    arm, chances = nominal_arm(name), np.random.default_rng(5)
+
+    def noisy(effort: np.ndarray) -> np.ndarray:
+        return effort + 0.05 * arm.effort_limit * chances.standard_normal(arm.n)
+
+    def spiky(effort: np.ndarray) -> np.ndarray:
+        spike = 0.3 * arm.effort_limit * chances.choice([-1.0, 1.0], arm.n)
+        return effort + spike if chances.random() < 0.1 else effort
+
+    def holed(effort: np.ndarray) -> np.ndarray:
+        return np.where((np.arange(arm.n) == 1) & (chances.random() < 0.2), 0.0, effort)
+
+    outcome = leave_alone(arm, mode=mode, measured={"noise": noisy, "spikes": spiky, "zeros": holed}[wrong])
+    assert outcome.mode == mode or "does not follow" in outcome.reason, outcome
+    assert outcome.travel < 0.05, outcome
+    assert outcome.joint_speed < 0.2, outcome
 
 
 @pytest.mark.parametrize("name", ARMS)
