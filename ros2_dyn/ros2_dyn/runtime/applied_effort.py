@@ -7,14 +7,13 @@ import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.stop import ArmMotion
+from ros2_dyn.control.stop.machine import REST_DISTANCE
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.state_pipeline import Observed
 
-STILL_DISTANCE = 1e-3
-"""Range of a joint that stands still, rad or m."""
 STILL_TIME = 0.1
-"""Time for which all joints have to stand still before their efforts are remembered, s."""
+"""Time for which all joints have to be at rest before their efforts are remembered, s."""
 
 
 class AppliedEffort:
@@ -52,7 +51,7 @@ class AppliedEffort:
             self._held = None  # whatever moved it exerts something else from then on
         if robot.payload.share(observed.now) < 1:
             self._held = None  # what holds the arm meanwhile is another one at each state
-        if not proves or not self._motion.at_rest(STILL_DISTANCE, STILL_TIME):
+        if not proves or not self._motion.at_rest(REST_DISTANCE, STILL_TIME):
             return
         effort = command
         if effort is None and measured.effort is not None and any(measured.effort):
@@ -85,7 +84,7 @@ class AppliedEffort:
     def moves(self) -> bool:
         """Whether a joint is known to move."""
         known = self._motion.speed(STILL_TIME) is not None
-        return known and not self._motion.at_rest(STILL_DISTANCE, STILL_TIME)
+        return known and not self._motion.at_rest(REST_DISTANCE, STILL_TIME)
 
     def held_at(self, q: Array) -> Array | None:
         """Return the effort that holds the arm at positions, rad or m, (n,); None where it has not rested there."""
@@ -101,7 +100,7 @@ class AppliedEffort:
         What was commanded is no part of the average of what is measured: no controller may have taken it.
         """
         known = self._held if commanded == self._commanded else None
-        if known is None or self._q is None or not (np.abs(q - self._q) < STILL_DISTANCE).all():
+        if known is None or self._q is None or not (np.abs(q - self._q) < REST_DISTANCE).all():
             self._q, self._held, self._since, self._commanded = q, effort, now, commanded
         else:
             span = min(now - self._since, 1.0)  # s, over which it is averaged

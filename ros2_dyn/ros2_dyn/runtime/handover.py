@@ -15,8 +15,9 @@ import numpy as np
 
 from ros2_dyn.control.modes import MONITOR
 from ros2_dyn.control.stop import ArmMotion
+from ros2_dyn.control.stop.machine import REST_DISTANCE
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.applied_effort import STILL_DISTANCE, STILL_TIME
+from ros2_dyn.runtime.applied_effort import STILL_TIME
 from ros2_dyn.runtime.handover_protocol import ArmView, CommandedArm, Controller, Controllers, Outcome, Refused
 
 VIEW_PERIOD = 0.02
@@ -252,8 +253,8 @@ async def _rest(arm: CommandedArm, distance: float, patience: float) -> tuple[Ar
 
 async def _at_rest(arm: CommandedArm, otherwise: str) -> ArmView:
     """Return a view of the arm that has been at rest for a while."""
-    view, motion = await _rest(arm, STILL_DISTANCE, 0.0)
-    if motion.at_rest(STILL_DISTANCE, STILL_TIME):
+    view, motion = await _rest(arm, REST_DISTANCE, 0.0)
+    if motion.at_rest(REST_DISTANCE, STILL_TIME):
         return view
     if (speed := motion.speed(STILL_TIME)) is None:
         raise Refused("the robot is another one now")

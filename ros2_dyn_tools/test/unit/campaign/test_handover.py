@@ -155,11 +155,27 @@ def test_arm_that_falls_when_it_is_switched_back_is_said_to_be_held_by_nobody():
 
 def test_arm_that_moves_is_not_taken_over():
     world = HandoverWorld()
-    world.arm.qd[1] = 0.3
+    world.follow(2.0)
+    world.run(world.now + 0.3)
     outcome = world.take_over()
     assert "the arm moves: '" in outcome.message
     assert (outcome.success, outcome.held_by) == (False, TRAJECTORY)
-    _held(world, TRAJECTORY)
+    check_left_alone(world)
+
+
+def test_arm_that_rests_between_two_steps_of_coarse_encoders_is_taken_over():
+    """It was refused for ever: "the arm moves", with one step in the time within which it has to rest."""
+    world, step = HandoverWorld(), 0.0015
+    middle, chances = world.arm.q - step / 2, np.random.default_rng(1)
+
+    def told_q(q):
+        return (middle + step * np.round((np.array(q) - middle) / step + 0.2 * chances.standard_normal(6))).tolist()
+
+    world.driver.faults.append(lambda samples: [each._replace(position=told_q(each.position)) for each in samples])
+    world.run(world.now + 0.5)
+    outcome = world.take_over()
+    assert outcome.success, outcome.message
+    assert world.moved() < HELD
 
 
 @pytest.mark.parametrize("begin", [0.1, 0.3])

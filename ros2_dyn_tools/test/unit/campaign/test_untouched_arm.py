@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home, with_effort_limits, with_friction
-from ros2_dyn_tools.campaign.driver import DriverQuality
+from ros2_dyn_tools.campaign.driver import DriverFault, DriverQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
@@ -63,6 +63,7 @@ def leave_alone(
     slip: tuple[int, float] | None = None,
     measured: Callable[[np.ndarray], np.ndarray] | None = None,
     hand: float = 0.0,
+    step: float = 0.0,
     **settings,
 ) -> Outcome:
     """Hold an arm until a mode is entered, and let it alone then.
@@ -77,6 +78,7 @@ def leave_alone(
         slip: a joint whose position slips each 0.5 s from 1 s on, and by how much, rad.
         measured: what the driver tells of the efforts, N m or N, shape (n,); None: what they are.
         hand: force of a hand that draws the tip sideways for a second from when the mode begins, N.
+        step: of the encoders, between two multiples of which the arm rests, rad or m.
         settings: parameters.
     """
     settings = Settings.from_values({"robot.joints": arm.joint_names, "collision.bandwidth": 0.0} | settings)
@@ -96,6 +98,8 @@ def leave_alone(
             return [each._replace(position=(np.array(each.position) + by).tolist()) for each in samples]
 
         world.driver.faults.append(slipped)
+    if step:
+        world.driver.faults.append(_coarse(world, step))
     if measured is not None:
         world.driver.faults.append(
             lambda samples: [each._replace(effort=measured(np.array(each.effort)).tolist()) for each in samples]
@@ -107,6 +111,17 @@ def leave_alone(
     travel = float(np.max(np.abs(motion.q - motion.q[0])))
     fastest, rests = float(np.max(np.abs(motion.qd))), bool(np.max(np.abs(world.arm.qd)) < 0.05)
     return Outcome(world.node.mode, travel, fastest, float(np.max(motion.tip_speed)), reason, rests)
+
+
+def _coarse(world: World, step: float) -> DriverFault:
+    """Return a fault that tells positions in steps, rad or m, of which each is told by chance where the arm is home."""
+    middle, chances = world.home - step / 2, np.random.default_rng(1)
+
+    def told_q(q: Sequence[float]) -> list[float]:
+        steps = (np.array(q) - middle) / step + 0.2 * chances.standard_normal(len(q))
+        return (middle + step * np.round(steps)).tolist()
+
+    return lambda samples: [each._replace(position=told_q(each.position)) for each in samples]
 
 
 def check_at_rest(outcome: Outcome) -> None:
@@ -136,6 +151,15 @@ def test_arm_that_carries_what_nobody_declared_stays_where_it_is(name, seed):
     known = with_friction(nominal_arm(name), GOOD_GEAR)
     mass = 1.5 if np.max(known.effort_limit) > 60 else 0.5
     check_at_rest(leave_alone(known.carrying(Payload(mass, [0.0, 0.0, 0.08])), known, seed=seed))
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_arm_that_rests_between_two_steps_of_coarse_encoders_stays_where_it_is(name):
+    """It was not known to rest, and began from the model alone: it went up to 0.8 rad, at 0.8 rad/s."""
+    known = with_friction(nominal_arm(name), GOOD_GEAR)
+    mass = 1.5 if np.max(known.effort_limit) > 60 else 0.5
+    real = known.carrying(Payload(mass, [0.0, 0.0, 0.08]))
+    check_at_rest(leave_alone(real, known, step=0.0015))
 
 
 @pytest.mark.parametrize(("name", "wrong"), by_turns(ARMS, ["offset", "coarse", "dead band"]))
