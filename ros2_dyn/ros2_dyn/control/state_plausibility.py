@@ -59,6 +59,9 @@ class StatePlausibility:
     ignored, so that the next one is compared with the last that did: a single outlier costs one state. A stream with
     several of them ends a mode, as with two drivers that publish the same joints, and its velocities brake the arm.
 
+    A joint that was not seen for longer than `timeout`, and is elsewhere than its velocities before and after tell, is
+    believed when it has been seen for as long: a driver that is restarted may begin with zeros.
+
     Positions that have changed smoothly for 0.1 s, and not as the velocities say, are believed: their rates replace the
     velocities, so that an arm whose driver tells wrong velocities can be braked; those of the other joints stay. Steps
     within the tolerance add up. An encoder that slips again and again tells right velocities, which brake the arm, and
@@ -94,6 +97,7 @@ class StatePlausibility:
         self._wrong_velocity, self._wrong_velocity_at = "", -inf
         self._slip, self._slip_at = "", -inf
         self._stepped_at = [-inf] * n
+        self._told_at, self._elsewhere_at = [-inf] * n, [-inf] * n
 
     def unwrapped(self, q: list[float]) -> list[float]:
         """Return positions, rad or m, shape (n,), with the turns of continuous joints that go on from what fitted."""
@@ -154,11 +158,15 @@ class StatePlausibility:
         """Return why a joint's position does not fit; keep it where it does, or where the one before is too old."""
         limits, before = self.limits, self._stamps[i]
         dt = inf if before is None else 1e-9 * (stamp - before)
+        silent, self._told_at[i] = inf > 1e-9 * (stamp - self._told_at[i]) > limits.timeout, stamp
         if not 0 <= dt <= limits.timeout:
             low, high = self._ranges[i]
             if not low <= q <= high:  # an arm that was seen on its way there is there: a hand may push it
                 return f"'{limits.joint_names[i]}' is at {q:.4g}, far beyond its limits: is its unit rad or m?"
             problem = self._problems[i] if before is not None and dt > 0 else ""
+            if silent and abs(q - self._q[i] - 0.5 * (qd + self._qd[i]) * dt) > self._explained(i, qd, dt):
+                self._elsewhere_at[i] = stamp
+                problem = self._elsewhere(i, stamp)
             self._keep(i, stamp, q, qd, error=0.0, slipped=0.0)
             self._rates[i] = qd if abs(qd) < 100.0 else 0.0  # rad/s or m/s, which no joint has
             self._rate_error[i] = inf
@@ -190,7 +198,17 @@ class StatePlausibility:
         if dt > 0:
             self._rates[i] = rate + (moved - rate * dt) / (dt + RATE_TIME)
             self._rate_error[i] = rough / (dt + RATE_TIME)
-        return ""
+        return self._elsewhere(i, stamp)
+
+    def _explained(self, i: int, qd: float, dt: float) -> float:
+        """Return how far a joint may go, besides what its velocities make of a time, s, rad or m."""
+        return self.limits.tolerance + 0.5 * dt * abs(qd - self._qd[i])
+
+    def _elsewhere(self, i: int, stamp: int) -> str:
+        """Return why the position of a joint is not believed that is elsewhere since it is seen again; empty: it is."""
+        if 1e-9 * (stamp - self._elsewhere_at[i]) > self.limits.timeout:
+            return ""
+        return f"'{self.limits.joint_names[i]}' is elsewhere since it is seen again, and no velocity tells why"
 
     def _keep(self, i: int, stamp: int, q: float, qd: float, *, error: float, slipped: float) -> None:
         if q != self._q[i]:

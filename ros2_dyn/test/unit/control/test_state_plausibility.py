@@ -102,6 +102,30 @@ def test_positions_that_are_coarse_or_noisy_or_slip_show_no_speed_beyond_that_of
         assert abs(stream.plausibility.shown((told, 0.0))[0]) < max(fastest, abs(told)) + 0.02
 
 
+@pytest.mark.parametrize("zeros", [1, 5, 25])
+@pytest.mark.parametrize("pause", [0.2, 3.0])
+def test_zeros_that_a_driver_tells_first_when_it_begins_again_are_not_believed(pause, zeros):
+    stream, at = Stream(), (1.0, -1.2)
+    for _ in range(50):
+        assert not stream.send(at)
+    assert "seen again" in stream.send((0.0, 0.0), period=pause)
+    for _ in range(zeros - 1):
+        stream.send((0.0, 0.0))
+        assert stream.found.problem
+    found = [(stream.send(at), stream.found.problem)[1] for _ in range(100)]
+    assert all(found[:20])
+    assert not any(found[60:])
+
+
+@pytest.mark.parametrize(("speed", "then"), [(0.0, 0.0), (1.0, 1.0), (1.0, 0.0)])
+def test_joint_that_is_seen_again_where_its_velocities_brought_it_is_believed_at_once(speed, then):
+    stream = Stream()
+    for i in range(50):
+        assert not stream.send((speed * PERIOD * i, 0.0), (speed, 0.0))
+    q = speed * PERIOD * 49
+    assert not stream.send((q + 0.2 * (speed + then) / 2, 0.0), (then, 0.0), period=0.2)
+
+
 def test_positions_that_run_away_hold_nothing_while_wrong_velocities_are_replaced():
     """Every `timeout` one of them fits the one before: it was believed because another joint moved without velocity."""
     stream, believed = Stream(), []

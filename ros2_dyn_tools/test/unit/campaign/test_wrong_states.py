@@ -293,3 +293,22 @@ def test_a_mode_that_does_not_rely_on_external_efforts_goes_on_without(mode, set
     begin(made, without_effort)
     made.run(1.5)
     assert made.node.mode == mode
+
+
+@pytest.mark.parametrize("zeros", [1, 12])
+@pytest.mark.parametrize("mode", ["gravity", "feed_forward", "impedance"])
+def test_zeros_that_a_driver_tells_first_when_it_is_restarted_throw_no_arm(mode, zeros):
+    """A Panda was thrown at 1.5 rad/s by one message of zeros, and at 18 rad/s by twenty-five."""
+    made = world(mode)
+    pauses = iter([True] * 40 + [False] * zeros)  # 0.32 s
+
+    def restarted(samples: list[JointSample]) -> list[JointSample]:
+        paused = next(pauses, None)
+        none = [0.0] * len(samples[0].names)
+        zero = [each._replace(position=none, velocity=none, effort=none) for each in samples]
+        return samples if paused is None else [] if paused else zero
+
+    begin(made, restarted)
+    made.run(2.5)
+    motion = made.finish().motion
+    assert np.max(np.abs(motion.qd[motion.t > BEGINS])) < 0.3
