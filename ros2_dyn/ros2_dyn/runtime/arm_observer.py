@@ -225,9 +225,16 @@ class ArmObserver:
         """Which joints do not answer to commands, shape (n,), bool: others move them; see `Unanswered`."""
         return self._monitor.unanswered
 
-    def is_pushed(self, arm: Arm) -> bool:
-        """Return whether an effort that the model does not explain drives a joint of a commanded arm, and no swing."""
-        return self._monitor.is_driven(arm.state.qd) and not self.loop.delay.swing.goes_on(arm.now)
+    def is_pushed(self, arm: Arm, *, shared: bool) -> bool:
+        """Return whether an effort from outside that the model does not explain drives a joint, and no swing.
+
+        Args:
+            arm: at the newest state, commanded.
+            shared: whether another node commands it besides: what that exerts is from outside.
+        """
+        _, observed = self._known()
+        driven = self._monitor.is_driven(arm.state.qd) and (shared or not self._monitor.lacks_effort(observed))
+        return driven and not self.loop.delay.swing.goes_on(arm.now)
 
     def model_difference(self, now: float, *, contact_expected: bool) -> ModelDifference | None:
         """Return what the arm exerts beyond its model at a time, s, or None without a state with a measured effort."""

@@ -271,6 +271,15 @@ class ModelMonitor:
         beyond = exerted - clip(np.array(exerted), np.minimum(low, 0) - margin, np.maximum(high, 0) + margin)
         return bool(np.all(beyond * observed.state.measured.qd <= 0))
 
+    def lacks_effort(self, observed: Observed) -> bool:
+        """Return whether a joint brakes less than commanded, or drives more: what it lacks looks like a push."""
+        exerted = self._exerted(observed)
+        if exerted is None:
+            return False
+        low, high = self._followed(observed)
+        beyond = exerted - clip(np.array(exerted), low - self._following_margin, high + self._following_margin)
+        return bool(np.any(beyond * observed.state.measured.qd > 0))
+
     def is_driven(self, qd: Array) -> bool:
         """Return whether an external effort beyond what is allowed drives a joint at speeds, rad/s or m/s, (n,)."""
         external = np.array(self._observer.value)

@@ -86,3 +86,22 @@ def derated(name: str, share: float, measured: bool) -> float:
 def test_joint_whose_drive_is_derated_falls_no_faster_where_its_effort_is_measured(share):
     """Its effort is right in sign, and too small: withdrawn, the arm falls faster."""
     assert derated("panda", share, measured=True) < 1.1 * derated("panda", share, measured=False)
+
+
+@pytest.mark.parametrize("rests", [False, True])
+@pytest.mark.parametrize(("name", "share"), part([("panda", 0.05), ("mock_arm", 0.1), ("ur5", 0.1)], 2))
+def test_brakes_are_called_of_an_arm_whose_drives_give_a_part_of_its_weight(name, share, rests):
+    """What they lacked looked like a push, and was excused: it fell by 3 rad, at 8 rad/s, without brakes."""
+    played = world(name, 1, error=0.0, **{"commands.model_tolerance": 0.1, "commands.max_tip_speed": 0.25})
+    command, most = played.controllers.command, share * played.arm_model.effort_limit
+    played.want_mode("gravity")
+    played.run(STOP_AT)
+    played.wanted_mode = "stopped"
+    if rests:
+        played.node.input(ClockJump("test"))
+        played.run(STOP_AT + 1.0)
+    played.controllers.command = lambda efforts: command(np.clip(efforts, -most, most).tolist())
+    saturates = played.now
+    watch(played, 0.6)
+    assert events(played, "stop_service"), played.node.runtime.reason
+    assert events(played, "stop_service")[0] < saturates + 0.6
