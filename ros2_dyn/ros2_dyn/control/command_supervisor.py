@@ -100,6 +100,16 @@ class CommandSupervisor:
         return self._stop.may_enter
 
     @property
+    def moves(self) -> bool:
+        """Whether an arm that a stop holds moves: its brakes have opened, or something is hung on it."""
+        return self.phase == "holding" and not self._motion.at_rest(REST_DISTANCE, PROOF_TIME)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether what the last mode knew of the arm holds: it commands, or only a request has ended it."""
+        return self.phase in ("active", "leaving", "ending")
+
+    @property
     def held(self) -> Array | None:
         """What holds an arm that rests after a stop, N m or N, shape (n,); None: none does."""
         return self.carried if self.phase == "holding" else None

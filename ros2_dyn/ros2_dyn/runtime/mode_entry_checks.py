@@ -55,10 +55,14 @@ class Entry(NamedTuple):
     held: Array | None = None
     """Efforts that have held the arm here at rest, as they would be commanded, N m or N, shape (n,); None: they are not
     known, or a hand or a wall may have borne a part of the arm."""
+    before: UnmodelledEffort | None = None
+    """What holds it beyond its model by the mode before, which nothing has ended but a request; None: not known."""
 
     @property
     def unmodelled(self) -> UnmodelledEffort:
-        """What holds the arm beyond its model."""
+        """What holds the arm beyond its model; an arm that is led by a hand while modes change shows nothing new."""
+        if self.held is None and self.before is not None:
+            return self.before
         found, effort = self.difference, None
         if self.held is not None:
             effort = found.beyond if found is not None and found.in_another_unit else self.held - self.gravity

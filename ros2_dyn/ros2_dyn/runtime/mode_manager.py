@@ -199,9 +199,10 @@ class ModeManager:
             stamped=observer.latest.stamped,
             applied=observer.applied(arm.state, self._commanded(arm.state.q, now)),
             gravity=robot.as_commanded(arm.state.gravity, arm.state.gravity),
-            brakes=not self._supervisor.may_enter,
+            brakes=not self._supervisor.may_enter or (alone and self._supervisor.moves),
             difference=observer.model_difference(now, contact_expected=self.intends_contact),
             held=held if alone else None,
+            before=self._unmodelled if alone and self._supervisor.keeps else None,
         )
         if problem := entry_problem(entry):
             raise ModeRefused(name, problem)

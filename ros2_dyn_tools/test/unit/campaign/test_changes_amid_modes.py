@@ -3,17 +3,23 @@
 
 import numpy as np
 import pytest
+from test_stops import leave, stop, watch
+from test_stops import world as world_of
 
 from arm_world import ARM, SETTINGS, ArmWorld, told
 from ros2_dyn.control.stop.machine import REST_SPEED
+from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime import PayloadRequest, Settings
 from ros2_dyn.runtime.inputs import ClockJump
 from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
+from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.perturbed import with_friction
+from ros2_dyn.simulation.simulated_arm import HeldEffort
 from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
+from ros2_dyn_tools.campaign.world_options import loaded
 
 LOCKED = {
     "robot.tip_link": "forearm_link",
@@ -161,3 +167,45 @@ def test_a_gain_changed_amid_a_mode_changes_the_effort_without_a_step():
     sent = np.array([r[2:] for r in world.records if r[1] == "command" and r[0] > 0.98e9])
     assert np.max(np.abs(sent[-1] - sent[0])) > 10.0
     assert np.max(np.abs(np.diff(sent, axis=0))) < 3.0
+
+
+LIGHT = told(Payload(0.7, [0.0, 0.0, 0.05]))
+"""A payload that a Panda carries, and that nobody declares."""
+USUAL = {"commands.model_tolerance": 0.1, "commands.max_tip_speed": 0.25}
+
+
+@pytest.mark.parametrize("after", [0.05, 0.15])
+def test_mode_that_is_requested_while_a_load_draws_a_stopped_arm_down_begins_when_it_rests(after):
+    """What a stop that held the arm before exerts then is less than its weight: `gravity` let it sink by 1.7 rad."""
+    played = world_of("panda", error=0.0, **USUAL)
+    played.want_mode("gravity")
+    played.run(1.5)
+    stop(played)
+    played.run(2.5)
+    played.replace_arm(loaded(played.arm_model, LIGHT))
+    played.run(2.5 + after)
+    played.want_mode("gravity")  # again and again
+    assert played.node.mode == "stopped"
+    assert watch(played, 2.5).travel < 0.15
+    assert played.node.mode == "gravity"
+
+
+@pytest.mark.parametrize("between", ["monitor", "gravity"])
+def test_mode_that_is_requested_again_while_a_hand_leads_the_arm_goes_on_with_the_load_that_it_knew(between):
+    """The arm rests nowhere meanwhile, and what it carries was forgotten: it sank by 1.8 rad when it was let go."""
+    played = world_of("panda", error=0.0, **USUAL)
+    played.replace_arm(loaded(played.arm_model, LIGHT))
+    played.arm.law = HeldEffort(gravity(played.arm_model, played.home), played.arm_model.effort_limit)
+    played.want_mode("gravity")
+    played.run(1.8)
+    played.add_contact(Hand(played.arm_model.default_tip, (0.0, 0.08, 0.05), start=1.8, duration=1.0, hold=0.5))
+    played.run(2.3)
+    if between == "monitor":
+        leave(played)
+    else:
+        played.node.request_mode(between)
+    played.run(2.36)
+    played.want_mode("gravity")
+    played.run(3.3)
+    assert played.node.mode == "gravity"
+    assert watch(played, 2.5).travel < 0.1
