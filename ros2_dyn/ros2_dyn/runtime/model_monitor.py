@@ -12,6 +12,7 @@ import numpy as np
 from ros2_dyn.audit.strength import motor_effort
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.command_history import CommandHistory
+from ros2_dyn.control.controller_probe import OBEYED
 from ros2_dyn.control.events import Violation
 from ros2_dyn.control.loop_delay import MAX_COMMAND_DELAY
 from ros2_dyn.control.model_doubt import (
@@ -245,12 +246,16 @@ class ModelMonitor:
         return bool(np.any(np.maximum(low, -high) > 0.03 * limit))
 
     def opposed(self, observed: Observed) -> Array:
-        """Return which joints exert the opposite of all that was commanded lately, shape (n,), bool."""
+        """Return which joints exert the opposite of all that was commanded lately, shape (n,), bool.
+
+        What is little beside that is noise, of a joint that exerts nothing.
+        """
         exerted = self._exerted(observed)
         if exerted is None:
             return np.zeros(self._known.model.n, dtype=bool)
         low, high = self._followed(observed)
-        return (np.multiply(exerted, low) < 0) & (np.multiply(exerted, high) < 0)
+        least = np.where(low * high > 0, np.minimum(np.abs(low), np.abs(high)), np.inf)
+        return np.multiply(exerted, -np.sign(low)) > OBEYED * least
 
     @property
     def unanswered(self) -> Array:

@@ -5,15 +5,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_stops import STOP_AT, events, watch, world
+from test_stops import STOP_AT, events, leave, watch, world
 
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.runtime.inputs import ClockJump
 from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn.simulation.hand import Hand
+from ros2_dyn.simulation.simulated_arm import HeldEffort
 from ros2_dyn_tools.campaign.driver_faults import without_efforts
 from ros2_dyn_tools.campaign.record import stops
 from ros2_dyn_tools.campaign.world import World
 from tiers import by_turns, part
+
+SETTINGS = {"commands.model_tolerance": 0.1, "commands.max_tip_speed": 0.25}
+"""What users have, where the stop is not to find everything by itself."""
 
 
 def gravity_with_collisions(name: str, seed: int) -> World:
@@ -65,7 +70,7 @@ def test_stop_of_an_arm_that_nobody_touches_counts_as_one_that_rests():
 
 def derated(name: str, share: float, measured: bool) -> float:
     """Return the largest speed of an arm, rad/s, one of whose drives gives a share of its weight at most."""
-    played = world(name, 1, error=0.0, **{"commands.model_tolerance": 0.1, "commands.max_tip_speed": 0.25})
+    played = world(name, 1, error=0.0, **SETTINGS)
     if not measured:
         played.driver.faults.append(without_efforts)
     weight, limit = gravity(played.arm_model, played.home), played.arm_model.effort_limit
@@ -92,7 +97,7 @@ def test_joint_whose_drive_is_derated_falls_no_faster_where_its_effort_is_measur
 @pytest.mark.parametrize(("name", "share"), part([("panda", 0.05), ("mock_arm", 0.1), ("ur5", 0.1)], 2))
 def test_brakes_are_called_of_an_arm_whose_drives_give_a_part_of_its_weight(name, share, rests):
     """What they lacked looked like a push, and was excused: it fell by 3 rad, at 8 rad/s, without brakes."""
-    played = world(name, 1, error=0.0, **{"commands.model_tolerance": 0.1, "commands.max_tip_speed": 0.25})
+    played = world(name, 1, error=0.0, **SETTINGS)
     command, most = played.controllers.command, share * played.arm_model.effort_limit
     played.want_mode("gravity")
     played.run(STOP_AT)
@@ -105,3 +110,30 @@ def test_brakes_are_called_of_an_arm_whose_drives_give_a_part_of_its_weight(name
     watch(played, 0.6)
     assert events(played, "stop_service"), played.node.runtime.reason
     assert events(played, "stop_service")[0] < saturates + 0.6
+
+
+@pytest.mark.parametrize(("name", "seed"), [("panda", 2), ("xarm7", 4)])
+def test_joint_whose_drive_gives_nothing_for_a_moment_is_not_left_without_effort_for_the_noise_of_its_efforts(
+    name, seed
+):
+    """Half of it is the opposite of what is commanded: the arm fell by 4.1 rad, at 8 and 10 rad/s."""
+    played = world(name, seed, error=0.0, rate=250.0, **SETTINGS)
+    limit, noise = played.arm_model.effort_limit, np.random.default_rng(0)
+    played.driver.faults.append(
+        lambda samples: [
+            each._replace(effort=(each.effort + 0.17 * noise.standard_normal(7)).tolist()) for each in samples
+        ]
+    )
+    played.want_mode("gravity")
+    played.run(1.6)
+    leave(played)
+    played.run(1.62)
+    played.add_contact(Hand(played.arm_model.default_tip, (0.0, 0.12, 0.08), start=1.62, duration=1.0, hold=0.3))
+    played.run(2.12)
+    held, played.listening, played.arm.law = played.arm.motor_effort(), False, HeldEffort(np.zeros(7), limit)
+    played.run(2.27)
+    played.listening, played.arm.law = True, HeldEffort(held, limit)
+    played.arm.contacts.clear()
+    motion = watch(played, 2.0)
+    assert motion.end_speed < 0.05, motion
+    assert motion.travel < 0.3, motion
