@@ -214,10 +214,14 @@ class ArmObserver:
         return gravity + nearest_to_zero(commanded - gravity, exerted - gravity)
 
     def obeying(self, arm: Arm) -> Array:
-        """Return which joints are measured to obey, shape (n,), bool; see `ModelMonitor.is_passive`."""
+        """Return which joints are measured to obey, shape (n,), bool.
+
+        They exert what was commanded, a part of it, or more against their motion, as a servo does that damps it. Of two
+        that are swapped, one exerts more, or the opposite.
+        """
         _, observed = self._known()
         followed = arm.doubt is None or arm.doubt.kind != CONTROLLER_DOES_NOT_FOLLOW
-        known = arm.exerted is not None and (followed or self._monitor.is_passive(observed))
+        known = arm.exerted is not None and (followed or not self._monitor.drives_beyond(observed, parts=True))
         return ~self._monitor.opposed(observed) if known else np.zeros(len(arm.state.q), dtype=bool)
 
     @property
@@ -230,11 +234,13 @@ class ArmObserver:
 
         Args:
             arm: at the newest state, commanded.
-            shared: whether another node commands it besides: what that exerts is from outside.
+            shared: whether another node commands it besides: what that exerts is from outside. What a drive lacks else
+                looks like a push, and is none.
         """
         _, observed = self._known()
-        driven = self._monitor.is_driven(arm.state.qd) and (shared or not self._monitor.lacks_effort(observed))
-        return driven and not self.loop.delay.swing.goes_on(arm.now)
+        monitor = self._monitor
+        pushed = monitor.is_driven(arm.state.qd) and (shared or not monitor.drives_beyond(observed, parts=False))
+        return pushed and not self.loop.delay.swing.goes_on(arm.now)
 
     def model_difference(self, now: float, *, contact_expected: bool) -> ModelDifference | None:
         """Return what the arm exerts beyond its model at a time, s, or None without a state with a measured effort."""

@@ -262,27 +262,20 @@ class ModelMonitor:
         """Which joints do not answer to commands, shape (n,), bool; see `Unanswered`."""
         return self._unanswered.joints
 
-    def is_passive(self, observed: Observed) -> bool:
-        """Return whether each joint exerts what was commanded lately, a part of it, or more against its motion.
+    def drives_beyond(self, observed: Observed, *, parts: bool) -> bool:
+        """Return whether a joint drives more or brakes less than commanded lately; False where efforts are unmeasured.
 
-        So does a drive that is derated, or saturates, and a servo, which damps its motion besides. Of two that are
-        swapped, one exerts more, or the opposite.
+        Args:
+            observed: the state.
+            parts: whether a part of what is commanded is as good: so does a drive that is derated, or saturates.
         """
         exerted = self._exerted(observed)
         if exerted is None:
             return False
-        low, high = self._followed(observed)
-        margin = self._following_margin
-        beyond = exerted - clip(np.array(exerted), np.minimum(low, 0) - margin, np.maximum(high, 0) + margin)
-        return bool(np.all(beyond * observed.state.measured.qd <= 0))
-
-    def lacks_effort(self, observed: Observed) -> bool:
-        """Return whether a joint brakes less than commanded, or drives more: what it lacks looks like a push."""
-        exerted = self._exerted(observed)
-        if exerted is None:
-            return False
-        low, high = self._followed(observed)
-        beyond = exerted - clip(np.array(exerted), low - self._following_margin, high + self._following_margin)
+        (low, high), margin = self._followed(observed), np.array(self._following_margin)
+        if parts:
+            low, high = np.minimum(low, 0), np.maximum(high, 0)
+        beyond = exerted - clip(np.array(exerted), low - margin, high + margin)
         return bool(np.any(beyond * observed.state.measured.qd > 0))
 
     def is_driven(self, qd: Array) -> bool:
