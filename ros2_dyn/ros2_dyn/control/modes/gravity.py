@@ -56,7 +56,7 @@ class Gravity(Mode[GravitySettings]):
             held, damping = self.entry.efforts(arm, springs)
             springs = springs + held
         if self.handover is not None:
-            self.entry = None
+            self.entry, found = None, self.handover.take_found()
             if arm.exerted is not None:
                 self.handover.on_effort(arm.now - arm.age, arm.exerted)
             rate = arm.loop.rate(STOP_DAMPING)

@@ -364,3 +364,17 @@ def test_arm_that_the_model_does_not_hold_is_switched_back_where_no_effort_is_me
     assert "the arm moved by 0.02" in outcome.message
     assert "switched back" in outcome.message
     _held(world, TRAJECTORY)
+
+
+def test_arm_whose_load_only_the_springs_of_the_take_over_know_stays_where_it_is_when_they_let_go():
+    """They faded, and the arm sank by 0.4 rad, at 0.28 rad/s, under a load that they had borne."""
+    world = HandoverWorld()
+    world.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
+    world.replace_arm(world.arm_model.carrying(Payload(0.3)))
+    world.run(world.now + 0.5)
+    outcome = world.take_over()
+    assert outcome.success, outcome.message
+    world.began = world.now
+    world.run(world.now + 2.0)
+    assert world.moved() < 0.02
+    _held(world, NODE)
