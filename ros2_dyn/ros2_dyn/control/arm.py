@@ -36,6 +36,9 @@ class Robot(Protocol):
     def effort(self, q: list[float], qd: list[float], qdd: list[float], now: float) -> tuple[float, ...]:
         """Return the whole joint effort of a motion at a time, s; N m or N."""
 
+    def as_commanded(self, effort: Array, gravity: Array) -> Array:
+        """Return an effort as it would be commanded, where gravity is a part of it; each N m or N, shape (n,)."""
+
     def in_order(self, numbers: Sequence[float]) -> list[float]:
         """Return numbers given in the order of `robot.joints` in the model's; zeros where none are given."""
 

@@ -47,7 +47,10 @@ class EntryHold:
         speed = np.abs(state.qd) if speed is None else speed
         rate, against = arm.loop.rate(STOP_DAMPING), self._hold.pulls_against(walls, state.q)
         moves = speed > REST_SPEED
-        spring = self._hold.spring(state, rate, arm.limits, speed=speed, loose=against, moves=moves, dt=dt)
+        gravity = arm.robot.as_commanded(state.gravity, state.gravity)
+        spring = self._hold.spring(
+            state, rate, arm.limits, gravity=gravity, speed=speed, loose=against, moves=moves, dt=dt
+        )
         held = self._hold.carrying(spring)
         slow = arm.now - self._begun > STOP_TIME - PROOF_TIME and bool((speed < REST_SPEED).all())
         if slow or self._motion.at_rest(REST_DISTANCE, PROOF_TIME):

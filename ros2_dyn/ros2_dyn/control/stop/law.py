@@ -109,6 +109,7 @@ class Hold:
         rate: float,
         limits: CommandLimits,
         *,
+        gravity: Array,
         speed: Array,
         loose: Array,
         moves: Array,
@@ -122,6 +123,7 @@ class Hold:
             rate: of the damping, 1/s.
             limits: of the joints. A spring is as strong as can be built up in the time in which it turns an arm
                 around: a stronger one would act late, and make the arm swing.
+            gravity: what carries the arm by its model, as it would be commanded, N m or N, shape (n,).
             speed: of the joints lately, by their positions, rad/s or m/s, shape (n,). The way begins with no more: a
                 velocity that is wrong once would send the anchors away, and the sum after them.
             loose: joints whose springs begin anew, shape (n,), bool.
@@ -160,5 +162,6 @@ class Hold:
         given_way = rate**2 * np.diag(arm.M) * np.abs(qd) * dt
         decay = np.where(moves & (sum_ * qd > 0), clip(sum_ * (1 - np.exp(-rate * dt)), -given_way, given_way), 0.0)
         learned = np.where(loose, 0.0, growth) - decay
-        self.correction = clip(self.carrying(learned), -limits.effort, limits.effort)
+        least, most = np.minimum(-limits.effort - gravity, 0.0), np.maximum(limits.effort - gravity, 0.0)
+        self.correction = clip(self.carrying(learned), least, most)  # what no command can contain would be kept
         return self._spring

@@ -142,7 +142,15 @@ class Stop:
         self._response.observe(arm, last, dt)
         moves = speed >= REST_SPEED
         return self.hold.spring(
-            arm, given.rate, limits, speed=speed, loose=loose, moves=moves, dt=dt, anew=given.misplaced
+            arm,
+            given.rate,
+            limits,
+            gravity=given.gravity,
+            speed=speed,
+            loose=loose,
+            moves=moves,
+            dt=dt,
+            anew=given.misplaced,
         )
 
     def judge(

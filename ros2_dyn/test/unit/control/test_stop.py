@@ -224,7 +224,9 @@ def test_joint_that_rests_while_the_loop_is_late_stays_there_when_it_is_not_any_
 def test_what_held_a_joint_at_rest_counts_once_where_it_is_seen_no_more_right_after():
     hold, still = Hold(), np.zeros(2, dtype=bool)
     for q in (0.0, -0.1):  # N m come of the way between the two
-        hold.spring(made_up(np.eye(2), q), RATE, LIMITS, speed=ANY, loose=still, moves=still, dt=0.004)
+        hold.spring(
+            made_up(np.eye(2), q), RATE, LIMITS, gravity=np.zeros(2), speed=ANY, loose=still, moves=still, dt=0.004
+        )
     hold.rest(np.full(2, -0.1))
     held = hold.carrying(np.zeros(2))
     assert np.all(held > 1.0)
@@ -300,7 +302,9 @@ def test_velocity_that_no_position_shows_sends_no_spring_away():
     hold = Hold()
     for told in (100.0, *np.zeros(50)):
         arm = made_up(np.eye(2), np.zeros(2), np.full(2, told))
-        spring = hold.spring(arm, RATE, LIMITS, speed=np.full(2, 0.001), loose=NOBODY, moves=EVERYBODY, dt=0.004)
+        spring = hold.spring(
+            arm, RATE, LIMITS, gravity=np.zeros(2), speed=np.full(2, 0.001), loose=NOBODY, moves=EVERYBODY, dt=0.004
+        )
         assert np.all(np.abs(hold.carrying(spring)) < 0.01)
 
 
@@ -322,7 +326,7 @@ def test_springs_exert_the_same_when_the_loop_becomes_later_or_less_late():
     hold, still, sent = Hold(), NOBODY, []
     for q, rate in [(0.0, RATE), (-0.1, RATE), (-0.1, 0.3 * RATE), (-0.1, 0.5 * RATE), (-0.1, RATE)]:
         arm = made_up(np.eye(2), q)
-        spring = hold.spring(arm, rate, LIMITS, speed=ANY, loose=still, moves=still, dt=0.004)
+        spring = hold.spring(arm, rate, LIMITS, gravity=np.zeros(2), speed=ANY, loose=still, moves=still, dt=0.004)
         sent.append(hold.carrying(spring))
     assert np.all(sent[1] > 5.0)
     np.testing.assert_allclose(sent[1:], [sent[1]] * 4, rtol=1e-12)
@@ -333,8 +337,17 @@ def test_noise_of_a_joint_that_has_come_to_rest_just_now_does_not_take_what_carr
     hold.correction = np.full(2, -10.0)
     for _ in range(15):  # as long as the motion before is still seen
         arm = made_up(np.eye(2), np.zeros(2), 0.005 * rng.standard_normal(2))
-        hold.spring(arm, RATE, LIMITS, speed=ANY, loose=NOBODY, moves=EVERYBODY, dt=0.004)
+        hold.spring(arm, RATE, LIMITS, gravity=np.zeros(2), speed=ANY, loose=NOBODY, moves=EVERYBODY, dt=0.004)
     np.testing.assert_allclose(hold.correction, -10.0, rtol=0, atol=0.1)
+
+
+@pytest.mark.parametrize(("gravity", "kept"), [(80.0, 20.0), (-80.0, 150.0), (120.0, 0.0)])
+def test_sum_is_no_more_than_a_command_can_contain_beside_gravity(gravity, kept):
+    """Where gravity was turned over it was too little, and where a push had made it too much, it threw the arm."""
+    hold, arm = Hold(), made_up(np.eye(2), np.zeros(2))
+    hold.correction, gravity = np.array([150.0, -150.0]), np.array([gravity, -gravity])
+    hold.spring(arm, RATE, LIMITS, gravity=gravity, speed=ANY, loose=NOBODY, moves=NOBODY, dt=0.004)
+    np.testing.assert_allclose(hold.correction, [kept, -kept])
 
 
 def test_joint_that_stops_within_a_soft_wall_is_brought_out_of_it():

@@ -137,3 +137,22 @@ def test_joint_whose_drive_gives_nothing_for_a_moment_is_not_left_without_effort
     motion = watch(played, 2.0)
     assert motion.end_speed < 0.05, motion
     assert motion.travel < 0.3, motion
+
+
+def test_stop_keeps_nothing_of_a_push_that_no_command_can_contain():
+    """The sum of the springs did, whoever held the arm meanwhile: it went 0.9 rad at 1.8 rad/s, and the brakes came."""
+    played = world("xarm7", 2, error=0.0, rate=250.0, **SETTINGS)
+    played.want_mode("gravity")
+    played.run(1.6)
+    played.wanted_mode = "stopped"
+    played.node.input(ClockJump("test"))
+    played.run(2.4)
+    played.add_contact(AppliedForce(played.description.default_tip, (0.0, 100.0, 0.0), start=2.4, duration=0.5))
+    played.run(3.3)
+    played.switch_controller(False)
+    played.run(4.3)
+    played.switch_controller(True)
+    motion = watch(played, 2.0)
+    assert motion.max_speed < 0.1, motion
+    assert motion.travel < 0.05, motion
+    assert not events(played, "stop_service")
