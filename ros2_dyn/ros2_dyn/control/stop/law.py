@@ -162,6 +162,6 @@ class Hold:
         given_way = rate**2 * np.diag(arm.M) * np.abs(qd) * dt
         decay = np.where(moves & (sum_ * qd > 0), clip(sum_ * (1 - np.exp(-rate * dt)), -given_way, given_way), 0.0)
         learned = np.where(loose, 0.0, growth) - decay
-        least, most = np.minimum(-limits.effort - gravity, 0.0), np.maximum(limits.effort - gravity, 0.0)
-        self.correction = clip(self.carrying(learned), least, most)  # what no command can contain would be kept
+        low, high = np.minimum(-limits.effort - gravity, 0.0), np.maximum(limits.effort - gravity, 0.0)
+        self.correction = clip(self.carrying(learned), low, high)  # what no command can contain would be kept
         return self._spring
