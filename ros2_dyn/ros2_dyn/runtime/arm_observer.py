@@ -214,15 +214,12 @@ class ArmObserver:
         return gravity + nearest_to_zero(commanded - gravity, exerted - gravity)
 
     def obeying(self, arm: Arm) -> Array:
-        """Return which joints are measured to obey, shape (n,), bool.
+        """Return which joints are measured not to do the opposite of what is commanded, shape (n,), bool.
 
-        They exert what was commanded, a part of it, or more against their motion, as a servo does that damps it. Of two
-        that are swapped, one exerts more, or the opposite.
+        One that does something else may be another controller's: it needs its effort when that lets it go.
         """
         _, observed = self._known()
-        followed = arm.doubt is None or arm.doubt.kind != CONTROLLER_DOES_NOT_FOLLOW
-        known = arm.exerted is not None and (followed or not self._monitor.drives_beyond(observed, parts=True))
-        return ~self._monitor.opposed(observed) if known else np.zeros(len(arm.state.q), dtype=bool)
+        return ~self._monitor.opposed(observed) & (arm.exerted is not None)
 
     @property
     def unanswered(self) -> Array:
@@ -238,9 +235,8 @@ class ArmObserver:
                 looks like a push, and is none.
         """
         _, observed = self._known()
-        monitor = self._monitor
-        pushed = monitor.is_driven(arm.state.qd) and (shared or not monitor.drives_beyond(observed, parts=False))
-        return pushed and not self.loop.delay.swing.goes_on(arm.now)
+        outside = shared or (arm.exerted is not None and not self._monitor.drives_beyond(observed))
+        return outside and self._monitor.is_driven(arm.state.qd) and not self.loop.delay.swing.goes_on(arm.now)
 
     def model_difference(self, now: float, *, contact_expected: bool) -> ModelDifference | None:
         """Return what the arm exerts beyond its model at a time, s, or None without a state with a measured effort."""

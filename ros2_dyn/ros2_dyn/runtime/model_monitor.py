@@ -262,19 +262,12 @@ class ModelMonitor:
         """Which joints do not answer to commands, shape (n,), bool; see `Unanswered`."""
         return self._unanswered.joints
 
-    def drives_beyond(self, observed: Observed, *, parts: bool) -> bool:
-        """Return whether a joint drives more or brakes less than commanded lately; False where efforts are unmeasured.
-
-        Args:
-            observed: the state.
-            parts: whether a part of what is commanded is as good: so does a drive that is derated, or saturates.
-        """
+    def drives_beyond(self, observed: Observed) -> bool:
+        """Return whether a joint drives more or brakes less than commanded lately; False where efforts are unmeasured."""
         exerted = self._exerted(observed)
         if exerted is None:
             return False
         (low, high), margin = self._followed(observed), np.array(self._following_margin)
-        if parts:
-            low, high = np.minimum(low, 0), np.maximum(high, 0)
         beyond = exerted - clip(np.array(exerted), low - margin, high + margin)
         return bool(np.any(beyond * observed.state.measured.qd > 0))
 

@@ -45,7 +45,7 @@ class BrakeInput(NamedTuple):
     walls: Array
     """Efforts of soft walls, N m or N, shape (n,): where they push, no spring holds the joint against them."""
     obeyed: Array
-    """Which joints are known to exert what is commanded, shape (n,), bool: what moves them is outside."""
+    """Which joints are measured not to exert the opposite of what is commanded, shape (n,), bool."""
     softened: Array | float = 0.0
     """What walls have just lost because the loop became later, N m or N, shape (n,)."""
     unloaded: Array | float = 0.0

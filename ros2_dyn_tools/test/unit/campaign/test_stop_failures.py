@@ -11,6 +11,7 @@ from ros2_dyn.dynamics import gravity
 from ros2_dyn.runtime.inputs import ClockJump
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.hand import Hand
+from ros2_dyn.simulation.interpolated_trajectory import Waypoint
 from ros2_dyn.simulation.simulated_arm import HeldEffort
 from ros2_dyn_tools.campaign.driver_faults import without_efforts
 from ros2_dyn_tools.campaign.record import stops
@@ -156,3 +157,29 @@ def test_stop_keeps_nothing_of_a_push_that_no_command_can_contain():
     assert motion.max_speed < 0.1, motion
     assert motion.travel < 0.05, motion
     assert not events(played, "stop_service")
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "seed"),
+    part(
+        [("mock_arm", "gravity", 0), ("panda", "gravity", 4), ("ur5", "impedance", 4), ("mock_arm", "impedance", 3)], 2
+    ),
+)
+def test_controller_that_moves_the_arm_while_a_mode_commands_leaves_no_joint_without_effort(name, mode, seed):
+    """Its motion made joints seem to do the opposite: at 1.4 to 3.1 rad/s they fell by 0.8 to 1.6 rad when it ended."""
+    played = world(name, seed, error=0.0, **SETTINGS)
+    played.want_mode(mode)
+    played.run(STOP_AT)
+    assert played.node.mode == mode
+    played.wanted_mode = "stopped"
+    arm, begin = played.arm_model, played.arm.q
+    end = np.clip(begin + np.random.default_rng(seed).uniform(-0.5, 0.5, arm.n), arm.lower, arm.upper)
+    played.switch_controller(False)
+    zeros = np.zeros(arm.n)
+    played.controllers.follow([Waypoint(0.01, begin, zeros, zeros), Waypoint(1.0, end, zeros, zeros)])
+    played.run(STOP_AT + 1.5)
+    assert events(played, "stop_service")
+    played.switch_controller(True)
+    motion = watch(played, 1.0)
+    assert motion.max_speed < 0.7, motion
+    assert motion.travel < 0.1, motion
