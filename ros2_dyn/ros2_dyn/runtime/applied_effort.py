@@ -27,8 +27,8 @@ class AppliedEffort:
         self._since = self._at = 0.0
         self._commanded = False
 
-    def on_payload_changed(self) -> None:
-        """Take notice that the robot carries something else from now on."""
+    def on_weight_changed(self) -> None:
+        """Take notice that the robot carries something else from now on, or is mounted in another way."""
         self._held = None
 
     def observe(self, robot: RobotDynamics, observed: Observed, command: Array | None, *, proves: bool) -> None:

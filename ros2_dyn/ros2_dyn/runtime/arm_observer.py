@@ -58,6 +58,8 @@ class ArmObserver:
             self.history.clear()
             self.latest, self._applied = None, AppliedEffort()
             self.loop = LoopObserver(self.history)
+        elif before.settings.robot.gravity != robot.settings.robot.gravity:
+            self._applied.on_weight_changed()
         self.loop.use(robot.settings)
 
     def on_enable(self, signal: EnableSignal, now: float) -> None:
@@ -103,7 +105,7 @@ class ArmObserver:
     def on_payload_changed(self) -> None:
         """Take notice that the robot carries something else from now on."""
         self._monitor.forget()
-        self._applied.on_payload_changed()
+        self._applied.on_weight_changed()
 
     # ---- what is known at the newest state
 

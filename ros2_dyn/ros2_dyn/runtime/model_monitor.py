@@ -263,7 +263,7 @@ class ModelMonitor:
         return self._unanswered.joints
 
     def drives_beyond(self, observed: Observed) -> bool:
-        """Return whether a joint drives more or brakes less than commanded lately; False where efforts are unmeasured."""
+        """Return whether a joint drives more or brakes less than commanded lately; False where that is unmeasured."""
         exerted = self._exerted(observed)
         if exerted is None:
             return False

@@ -54,7 +54,7 @@ def test_effort_holds_only_where_it_was_remembered_and_until_the_load_changes():
     at, elsewhere = np.array([0.005, 0.5]), np.array([0.02, 0.5])
     np.testing.assert_allclose(applied.held_at(at), HELD)
     assert applied.held_at(elsewhere) is None
-    applied.on_payload_changed()
+    applied.on_weight_changed()
     assert applied.held_at(at) is None
     stand(applied, start=1.0)
     np.testing.assert_allclose(applied.held_at(at), HELD)

@@ -258,6 +258,14 @@ def test_another_payload_forgets_what_held_the_arm(tool):
     assert_allclose(first_command(made), gravity(carrying, HOME), rtol=0, atol=1e-5)
 
 
+def test_another_mount_forgets_what_held_the_arm():
+    """It began with the effort of the old one: with twice the weight, turned over."""
+    made, _ = no_longer_measured(np.nan)
+    settings = Settings.from_values({**made.settings.values(), "robot.gravity": (0.0, 0.0, 9.81)})
+    made.take(made.runtime.step(SettingsChange(settings), made.now))
+    assert_allclose(first_command(made), -G, rtol=0, atol=1e-5)
+
+
 @pytest.mark.parametrize("factor", [0.02, 0.1, 0.4])
 def test_efforts_in_another_unit_tell_what_holds_an_arm_whose_base_leans(factor):
     """But for what a common factor explains, too. A Romeo went 0.32 rad by what its model lacked."""
