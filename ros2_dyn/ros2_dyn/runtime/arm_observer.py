@@ -206,10 +206,10 @@ class ArmObserver:
             state: the state of the arm.
             commanded: what is commanded to an arm at rest, N m or N, shape (n,); None: nothing.
         """
-        robot, observed = self._known()
-        exerted = robot.exerted(observed.state.measured, observed.terms, state.gravity)
         if commanded is None:
             return self._applied.held_at(state.q)
+        robot, observed = self._known()
+        exerted = robot.exerted(observed.state.measured, observed.terms, state.gravity)
         if exerted is None:
             return commanded
         gravity = robot.as_commanded(state.gravity, state.gravity)
@@ -335,6 +335,6 @@ class ArmObserver:
             return np.full_like(q, -inf), np.full_like(q, inf)
         if measured.problem:
             return None
-        dt, self._walls_at = (None if self._walls_at is None else now - self._walls_at), now
-        dt, kept = dt if act else None, np.where(self.unanswered, 0.0, 1.0)
+        dt, self._walls_at = (None if not act or self._walls_at is None else now - self._walls_at), now
+        kept = ~self.unanswered
         return self._walls.place(q, robot.lower, robot.upper, margin=WALL_WIDTH, dt=dt, stopped=stopped, kept=kept)

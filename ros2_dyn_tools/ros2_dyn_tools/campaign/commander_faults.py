@@ -6,9 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from ros2_dyn.dynamics import gravity
+from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.controllers import TRAJECTORY
 from ros2_dyn.simulation.interpolated_trajectory import Waypoint
-from ros2_dyn_tools.campaign.contact_faults import Fault, MakeFault, repeated
+from ros2_dyn_tools.campaign.contact_faults import Fault, MakeFault, repeated, unset
 from ros2_dyn_tools.campaign.world import World
 
 COMMAND_PERIOD = 0.01
@@ -27,7 +28,7 @@ def subscriber_lost(world: World, rng: np.random.Generator) -> Fault:
 
 def controller_inactive(world: World, rng: np.random.Generator) -> Fault:
     """Deactivate the controller; the drives hold their last efforts, and its subscription stays."""
-    return Fault(lambda: setattr(world, "listening", False), lambda: setattr(world, "listening", True))
+    return unset(world, "listening")
 
 
 def controller_switched(world: World, rng: np.random.Generator) -> Fault:
@@ -38,15 +39,16 @@ def controller_switched(world: World, rng: np.random.Generator) -> Fault:
 def controller_moves(world: World, rng: np.random.Generator) -> Fault:
     """Deactivate the effort controller; the trajectory controller moves the arm, by up to half a radian."""
     way, duration = rng.uniform(-0.5, 0.5, world.arm_model.n), float(rng.uniform(0.8, 1.6))
+    return Fault(lambda: move_by_another(world, way, duration), lambda: world.switch_controller(True))
 
-    def begin() -> None:
-        world.switch_controller(False)
-        if world.controllers.active == TRAJECTORY:
-            start, zeros = world.arm.q, np.zeros_like(way)
-            end = np.clip(start + way, world.arm_model.lower, world.arm_model.upper)
-            world.controllers.follow([Waypoint(0.01, start, zeros, zeros), Waypoint(duration, end, zeros, zeros)])
 
-    return Fault(begin, lambda: world.switch_controller(True))
+def move_by_another(world: World, way: Array, duration: float) -> None:
+    """Let the trajectory controller move the arm by a way, rad or m, (n,), within its limits in a time, s."""
+    world.switch_controller(False)
+    if world.controllers.active == TRAJECTORY:
+        start, zeros = world.arm.q, np.zeros_like(way)
+        end = np.clip(start + way, world.arm_model.lower, world.arm_model.upper)
+        world.controllers.follow([Waypoint(0.01, start, zeros, zeros), Waypoint(duration, end, zeros, zeros)])
 
 
 def second_commander(world: World, rng: np.random.Generator) -> Fault:

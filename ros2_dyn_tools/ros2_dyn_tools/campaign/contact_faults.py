@@ -33,6 +33,11 @@ def nothing() -> None:
     """Do nothing."""
 
 
+def unset(world: World, name: str) -> Fault:
+    """Return a fault during which an attribute of a world is false."""
+    return Fault(lambda: setattr(world, name, False), lambda: setattr(world, name, True))
+
+
 def repeated(world: World, period: float, act: Callable[[], None], end: Callable[[], None] = nothing) -> Fault:
     """Return a fault that acts once a period, s."""
     active = [True]

@@ -20,7 +20,7 @@ from ros2_dyn.runtime.inputs import ClockJump, Description, ModeRequest
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn_tools.campaign.arm_pool import with_effort_limits
 from ros2_dyn_tools.campaign.commander_faults import COMMANDER_FAULTS
-from ros2_dyn_tools.campaign.contact_faults import CONTACT_FAULTS, Fault, MakeFault, nothing, repeated
+from ros2_dyn_tools.campaign.contact_faults import CONTACT_FAULTS, Fault, MakeFault, nothing, repeated, unset
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
 from ros2_dyn_tools.campaign.handover_fault import FAILURES, HANDOVER_TIME, HandoverThereAndBack
 from ros2_dyn_tools.campaign.payload_faults import PAYLOAD_FAULTS, load_changed
@@ -44,11 +44,6 @@ def start_fault(world: World, kind: str, rng: np.random.Generator, duration: flo
 def _listed(faults: list[Any], fault: Any) -> Fault:
     """Return a fault that is in a list while it is active."""
     return Fault(lambda: faults.append(fault), lambda: faults.remove(fault))
-
-
-def _unset(world: World, name: str) -> Fault:
-    """Return a fault during which an attribute of a world is false."""
-    return Fault(lambda: setattr(world, name, False), lambda: setattr(world, name, True))
 
 
 # ---- messages and clocks
@@ -181,7 +176,7 @@ def mode_toggled(world: World, rng: np.random.Generator) -> Fault:
 
 def enable_lost(world: World, rng: np.random.Generator) -> Fault:
     """Release the enabling button, or disconnect it."""
-    return _unset(world, "pressed" if rng.random() < 0.5 else "enable_connected")
+    return unset(world, "pressed" if rng.random() < 0.5 else "enable_connected")
 
 
 def _changed(world: World, changes: dict[str, Any]) -> Fault:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ros2_dyn.dynamics import forward_kinematics, jacobian
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime import PayloadRequest, Settings
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
-from ros2_dyn_tools.campaign.driver import DriverQuality
+from ros2_dyn_tools.campaign.driver import DriverFault, DriverQuality
 from ros2_dyn_tools.campaign.promise import Disturbances, broken_promises
 from ros2_dyn_tools.campaign.promises import ALWAYS
 from ros2_dyn_tools.campaign.record import Record, worst_motion
@@ -128,6 +129,17 @@ def leave_alone(world: World) -> None:
 def told(payload: Payload, ramp_time: float = 0.0) -> PayloadRequest:
     """Return the request that tells the node of a payload, with a ramp, s."""
     return PayloadRequest(payload.link or "", tuple(payload.parameters.tolist()), ramp_time)
+
+
+def coarse_encoders(rest: np.ndarray, step: float) -> DriverFault:
+    """Return a fault that tells positions in steps, rad or m; of an arm at rest, (n,), one of two is told by chance."""
+    middle, chances = rest - step / 2, np.random.default_rng(1)
+
+    def told_q(q: Sequence[float]) -> list[float]:
+        steps = (np.array(q) - middle) / step + 0.2 * chances.standard_normal(len(q))
+        return (middle + step * np.round(steps)).tolist()
+
+    return lambda samples: [each._replace(position=told_q(each.position)) for each in samples]
 
 
 def of_kind(world: World, *start: str) -> list[tuple]:

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from test_stops import leave, stop, watch
+from test_stops import USUAL, leave, stop, watch
 from test_stops import world as world_of
 
 from arm_world import ARM, SETTINGS, ArmWorld, told
@@ -171,7 +171,6 @@ def test_a_gain_changed_amid_a_mode_changes_the_effort_without_a_step():
 
 LIGHT = told(Payload(0.7, [0.0, 0.0, 0.05]))
 """A payload that a Panda carries, and that nobody declares."""
-USUAL = {"commands.model_tolerance": 0.1, "commands.max_tip_speed": 0.25}
 
 
 @pytest.mark.parametrize("after", [0.05, 0.15])

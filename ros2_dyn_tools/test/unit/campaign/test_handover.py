@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arm_world import ARM, FRICTIONLESS, HOME, ArmWorld, broken, of_kind, told
+from arm_world import ARM, FRICTIONLESS, HOME, ArmWorld, broken, coarse_encoders, of_kind, told
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime.handover import NODE
@@ -165,13 +165,8 @@ def test_arm_that_moves_is_not_taken_over():
 
 def test_arm_that_rests_between_two_steps_of_coarse_encoders_is_taken_over():
     """It was refused for ever: "the arm moves", with one step in the time within which it has to rest."""
-    world, step = HandoverWorld(), 0.0015
-    middle, chances = world.arm.q - step / 2, np.random.default_rng(1)
-
-    def told_q(q):
-        return (middle + step * np.round((np.array(q) - middle) / step + 0.2 * chances.standard_normal(6))).tolist()
-
-    world.driver.faults.append(lambda samples: [each._replace(position=told_q(each.position)) for each in samples])
+    world = HandoverWorld()
+    world.driver.faults.append(coarse_encoders(world.arm.q, 0.0015))
     world.run(world.now + 0.5)
     outcome = world.take_over()
     assert outcome.success, outcome.message

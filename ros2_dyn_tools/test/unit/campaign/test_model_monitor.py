@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_stops import watch
 
 from arm_world import told
 from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW, MODEL_DOUBTED
@@ -17,10 +18,11 @@ from ros2_dyn.runtime import Settings
 from ros2_dyn.runtime.inputs import ClockJump
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.hand import Hand
-from ros2_dyn.simulation.interpolated_trajectory import FeedForwardTracking, Waypoint
+from ros2_dyn.simulation.interpolated_trajectory import FeedForwardTracking
 from ros2_dyn.simulation.perturbed import perturbed
 from ros2_dyn.simulation.simulated_arm import HeldEffort
 from ros2_dyn_tools.campaign.arm_pool import OWN_ARM, arm_names, nominal_arm, random_home
+from ros2_dyn_tools.campaign.commander_faults import move_by_another
 from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
@@ -283,9 +285,7 @@ def stopped_under_another_controller(way, weaker=1.0):
     world.wanted_mode = "stopped"
     world.node.input(ClockJump("test"))
     world.run(ENTERED + 0.5)
-    world.switch_controller(False)
-    ends, zeros = (world.arm.q, world.arm.q + way), np.zeros(6)
-    world.controllers.follow([Waypoint(t, q, zeros, zeros) for t, q in zip((0.01, 2.0), ends)])
+    move_by_another(world, way, 2.0)
     law = world.arm.law
     world.arm.law = FeedForwardTracking(law.trajectory, law.p / weaker, law.damping, law.limit)
     world.run(ENTERED + 4.0)
@@ -293,24 +293,14 @@ def stopped_under_another_controller(way, weaker=1.0):
     return world
 
 
-def motion(world, duration):
-    """Return how fast a joint is within a time, s, and how far one goes: rad/s, rad."""
-    began, seen = world.arm.q.copy(), []
-    for _ in range(int(duration / 0.004)):
-        world.run(world.now + 0.004)
-        world.advance()
-        seen.append((np.abs(world.arm.qd).max(), np.abs(world.arm.q - began).max()))
-    return np.max(seen, axis=0)
-
-
 @pytest.mark.parametrize(("way", "weaker", "most"), [(0.0, 12.0, 0.3), (0.5, 1.0, 0.015), (-0.5, 1.0, 0.015)])
 def test_stop_winds_up_little_against_a_controller_that_moves_the_arm(way, weaker, most):
     """Springs, their sum and walls did, up to the effort limits: 3.7 rad/s when commands reached the arm again."""
     world = stopped_under_another_controller(np.array([0.0, way, -way, way, 0.0, 0.0]), weaker)
     world.switch_controller(True)
-    speed, way = motion(world, 2.0)
-    assert speed < most
-    assert way < 0.05
+    motion = watch(world, 2.0)
+    assert motion.max_speed < most
+    assert motion.travel < 0.05
 
 
 @pytest.mark.parametrize("weaker", [3.0, 12.0])
@@ -320,10 +310,10 @@ def test_no_mode_goes_on_with_what_a_stop_has_wound_up_against_another_controlle
     world.want_mode("gravity")
     world.run(world.now + 1.5)
     world.switch_controller(True)
-    speed, way = motion(world, 2.0)
+    motion = watch(world, 2.0)
     assert world.node.mode == "gravity"
-    assert speed < 0.05
-    assert way < 0.01
+    assert motion.max_speed < 0.05
+    assert motion.travel < 0.01
 
 
 def test_mode_is_refused_while_a_stop_is_not_followed():

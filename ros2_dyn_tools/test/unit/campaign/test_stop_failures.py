@@ -5,21 +5,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_stops import STOP_AT, events, leave, watch, world
+from test_stops import STOP_AT, USUAL, events, leave, watch, world
 
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.runtime.inputs import ClockJump
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.hand import Hand
-from ros2_dyn.simulation.interpolated_trajectory import Waypoint
 from ros2_dyn.simulation.simulated_arm import HeldEffort
+from ros2_dyn_tools.campaign.commander_faults import move_by_another
 from ros2_dyn_tools.campaign.driver_faults import without_efforts
 from ros2_dyn_tools.campaign.record import stops
 from ros2_dyn_tools.campaign.world import World
 from tiers import by_turns, part
-
-SETTINGS = {"commands.model_tolerance": 0.1, "commands.max_tip_speed": 0.25}
-"""What users have, where the stop is not to find everything by itself."""
 
 
 def gravity_with_collisions(name: str, seed: int) -> World:
@@ -71,7 +68,7 @@ def test_stop_of_an_arm_that_nobody_touches_counts_as_one_that_rests():
 
 def derated(name: str, share: float, measured: bool) -> float:
     """Return the largest speed of an arm, rad/s, one of whose drives gives a share of its weight at most."""
-    played = world(name, 1, error=0.0, **SETTINGS)
+    played = world(name, 1, error=0.0, **USUAL)
     if not measured:
         played.driver.faults.append(without_efforts)
     weight, limit = gravity(played.arm_model, played.home), played.arm_model.effort_limit
@@ -98,7 +95,7 @@ def test_joint_whose_drive_is_derated_falls_no_faster_where_its_effort_is_measur
 @pytest.mark.parametrize(("name", "share"), part([("panda", 0.05), ("mock_arm", 0.1), ("ur5", 0.1)], 2))
 def test_brakes_are_called_of_an_arm_whose_drives_give_a_part_of_its_weight(name, share, rests):
     """What they lacked looked like a push, and was excused: it fell by 3 rad, at 8 rad/s, without brakes."""
-    played = world(name, 1, error=0.0, **SETTINGS)
+    played = world(name, 1, error=0.0, **USUAL)
     command, most = played.controllers.command, share * played.arm_model.effort_limit
     played.want_mode("gravity")
     played.run(STOP_AT)
@@ -118,7 +115,7 @@ def test_joint_whose_drive_gives_nothing_for_a_moment_is_not_left_without_effort
     name, seed
 ):
     """Half of it is the opposite of what is commanded: the arm fell by 4.1 rad, at 8 and 10 rad/s."""
-    played = world(name, seed, error=0.0, rate=250.0, **SETTINGS)
+    played = world(name, seed, error=0.0, rate=250.0, **USUAL)
     limit, noise = played.arm_model.effort_limit, np.random.default_rng(0)
     played.driver.faults.append(
         lambda samples: [
@@ -142,7 +139,7 @@ def test_joint_whose_drive_gives_nothing_for_a_moment_is_not_left_without_effort
 
 def test_stop_keeps_nothing_of_a_push_that_no_command_can_contain():
     """The sum of the springs did, whoever held the arm meanwhile: it went 0.9 rad at 1.8 rad/s, and the brakes came."""
-    played = world("xarm7", 2, error=0.0, rate=250.0, **SETTINGS)
+    played = world("xarm7", 2, error=0.0, rate=250.0, **USUAL)
     played.want_mode("gravity")
     played.run(1.6)
     played.wanted_mode = "stopped"
@@ -167,16 +164,12 @@ def test_stop_keeps_nothing_of_a_push_that_no_command_can_contain():
 )
 def test_controller_that_moves_the_arm_while_a_mode_commands_leaves_no_joint_without_effort(name, mode, seed):
     """Its motion made joints seem to do the opposite: at 1.4 to 3.1 rad/s they fell by 0.8 to 1.6 rad when it ended."""
-    played = world(name, seed, error=0.0, **SETTINGS)
+    played = world(name, seed, error=0.0, **USUAL)
     played.want_mode(mode)
     played.run(STOP_AT)
     assert played.node.mode == mode
     played.wanted_mode = "stopped"
-    arm, begin = played.arm_model, played.arm.q
-    end = np.clip(begin + np.random.default_rng(seed).uniform(-0.5, 0.5, arm.n), arm.lower, arm.upper)
-    played.switch_controller(False)
-    zeros = np.zeros(arm.n)
-    played.controllers.follow([Waypoint(0.01, begin, zeros, zeros), Waypoint(1.0, end, zeros, zeros)])
+    move_by_another(played, np.random.default_rng(seed).uniform(-0.5, 0.5, played.arm_model.n), 1.0)
     played.run(STOP_AT + 1.5)
     assert events(played, "stop_service")
     played.switch_controller(True)

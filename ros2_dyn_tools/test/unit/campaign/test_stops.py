@@ -39,6 +39,8 @@ MODEL_ERROR = 0.2
 """Relative error of the model's inertias and friction."""
 GAPS, SILENCES = (0.05, 0.12, 0.2), (4.0, 0.1)
 """For how long a controller does not follow, and for how long states end, s."""
+USUAL = {"commands.model_tolerance": 0.1, "commands.max_tip_speed": 0.25}
+"""What users have, where the stop is not to find everything by itself."""
 PAIRS = [(name, mode, 1 + (name == "panda")) for mode, name in by_turns(MODES, ARMS)]
 """Arms, modes, seeds; a panda away from its limits."""
 

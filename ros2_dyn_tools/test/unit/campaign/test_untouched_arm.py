@@ -3,21 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from arm_world import told
+from arm_world import coarse_encoders, told
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home, with_effort_limits, with_friction
-from ros2_dyn_tools.campaign.driver import DriverFault, DriverQuality
+from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
@@ -99,7 +99,7 @@ def leave_alone(
 
         world.driver.faults.append(slipped)
     if step:
-        world.driver.faults.append(_coarse(world, step))
+        world.driver.faults.append(coarse_encoders(world.home, step))
     if measured is not None:
         world.driver.faults.append(
             lambda samples: [each._replace(effort=measured(np.array(each.effort)).tolist()) for each in samples]
@@ -111,17 +111,6 @@ def leave_alone(
     travel = float(np.max(np.abs(motion.q - motion.q[0])))
     fastest, rests = float(np.max(np.abs(motion.qd))), bool(np.max(np.abs(world.arm.qd)) < 0.05)
     return Outcome(world.node.mode, travel, fastest, float(np.max(motion.tip_speed)), reason, rests)
-
-
-def _coarse(world: World, step: float) -> DriverFault:
-    """Return a fault that tells positions in steps, rad or m, of which each is told by chance where the arm is home."""
-    middle, chances = world.home - step / 2, np.random.default_rng(1)
-
-    def told_q(q: Sequence[float]) -> list[float]:
-        steps = (np.array(q) - middle) / step + 0.2 * chances.standard_normal(len(q))
-        return (middle + step * np.round(steps)).tolist()
-
-    return lambda samples: [each._replace(position=told_q(each.position)) for each in samples]
 
 
 def check_at_rest(outcome: Outcome) -> None:
