@@ -28,9 +28,9 @@ class EffortDrive:
         """Return the law before the first command, at positions q and efforts tau, each (n,)."""
         return HeldEffort(tau, self._limit)
 
-    def weakened(self, share: Array) -> EffortDrive:
-        """Return motors that give a share of this, shape (n,): they are hot, or limited."""
-        return EffortDrive(share * self._limit, share * self._constant)
+    def weakened(self, share: Array, limit_only: bool = False) -> EffortDrive:
+        """Return motors that give a share of this, shape (n,), or of this at most: they are hot, or limited."""
+        return EffortDrive(share * self._limit, self._constant if limit_only else share * self._constant)
 
 
 class ServoDrive:
@@ -50,9 +50,9 @@ class ServoDrive:
         """Return the law before the first command, at positions q and efforts tau, each (n,)."""
         return self.command((q + tau / self._k).tolist())
 
-    def weakened(self, share: Array) -> ServoDrive:
-        """Return servos that give a share of this, shape (n,)."""
-        return ServoDrive(share * self._limit, share * self._k)
+    def weakened(self, share: Array, limit_only: bool = False) -> ServoDrive:
+        """Return servos that give a share of this, shape (n,), or of this at most."""
+        return ServoDrive(share * self._limit, self._k if limit_only else share * self._k)
 
 
 Drive = EffortDrive | ServoDrive

@@ -6,14 +6,17 @@ from __future__ import annotations
 import numpy as np
 
 from ros2_dyn.dynamics import gravity
+from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.simulation.controllers import TRAJECTORY
+from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, OwnGravity
 from ros2_dyn.simulation.interpolated_trajectory import Waypoint
-from ros2_dyn_tools.campaign.contact_faults import Fault, MakeFault, repeated, unset
+from ros2_dyn_tools.campaign.contact_faults import Fault, MakeFault, led, repeated, unset
 from ros2_dyn_tools.campaign.world import World
 
 COMMAND_PERIOD = 0.01
 """Period of another node's commands, s."""
+FREEDRIVE_DAMPING = 0.02
+"""Damping of a joint that its own controller lets be led, times its effort limit, s/rad or s/m."""
 
 
 def subscriber_lost(world: World, rng: np.random.Generator) -> Fault:
@@ -40,6 +43,40 @@ def controller_moves(world: World, rng: np.random.Generator) -> Fault:
     """Deactivate the effort controller; the trajectory controller moves the arm, by up to half a radian."""
     way, duration = rng.uniform(-0.5, 0.5, world.arm_model.n), float(rng.uniform(0.8, 1.6))
     return Fault(lambda: move_by_another(world, way, duration), lambda: world.switch_controller(True))
+
+
+class Weightless:
+    """The law of an arm in freedrive: its own controller carries its weight, and damps it a little."""
+
+    uses_dynamics = False
+
+    def __init__(self, arm: RobotModel) -> None:
+        """Carry an arm."""
+        self._weight = OwnGravity(arm, arm.joint_names)
+        self.damping = FREEDRIVE_DAMPING * arm.effort_limit
+
+    def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
+        """Return the efforts; see `EffortLaw`."""
+        return self._weight(q) - self.damping * qd
+
+
+def freedrive(world: World, rng: np.random.Generator) -> Fault:
+    """Let the robot's own controller carry the arm, while a hand leads its tip and commands are not taken."""
+    hand = led(world, rng)
+
+    def begin() -> None:
+        if world.controllers.active == EFFORT:
+            world.advance()
+            world.arm.law, world.listening = Weightless(world.arm_model), False
+            hand.begin()
+
+    def end() -> None:
+        world.listening = True
+        if world.controllers.active == EFFORT:
+            world.advance()
+            world.controllers.restart()
+
+    return Fault(begin, end)
 
 
 def move_by_another(world: World, way: Array, duration: float) -> None:
@@ -79,6 +116,7 @@ COMMANDER_FAULTS: dict[str, MakeFault] = {
     "controller switched": controller_switched,
     "controller inactive": controller_inactive,
     "controller moves": controller_moves,
+    "freedrive": freedrive,
     "second commander": second_commander,
     "twin commander": twin_commander,
 }

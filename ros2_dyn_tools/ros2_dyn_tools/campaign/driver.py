@@ -32,6 +32,8 @@ class DriverQuality:
     """Efforts are multiples of this, N m or N; 0: any."""
     effort_unit: float = 1.0
     """Size of the driver's unit of effort, N m or N."""
+    position_resolution: float = 0.0
+    """Positions are multiples of this, rad or m; 0: any."""
 
 
 class Driver:
@@ -63,7 +65,8 @@ class Driver:
         quality = self.quality
         noise = self._rng.standard_normal((3, len(q)))
         measured = quantise(effort + quality.effort_noise * noise[2], quality.effort_resolution) / quality.effort_unit
-        position, velocity = q + quality.position_noise * noise[0], qd + quality.velocity_noise * noise[1]
+        position = quantise(q + quality.position_noise * noise[0], quality.position_resolution)
+        velocity = qd + quality.velocity_noise * noise[1]
         samples = [JointSample(stamp, self.joint_names, position.tolist(), velocity.tolist(), measured.tolist())]
         for fault in self.faults:
             samples = fault(samples)

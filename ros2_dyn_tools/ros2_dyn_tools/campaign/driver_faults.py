@@ -12,6 +12,9 @@ import numpy as np
 from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn_tools.campaign.driver import DriverFault
 
+NUMBERS = ("position", "velocity", "effort")
+"""Fields of a message of joint states."""
+
 
 def stop_stream(rng: np.random.Generator) -> DriverFault:
     """Send nothing."""
@@ -33,7 +36,7 @@ def freeze_numbers(rng: np.random.Generator) -> DriverFault:
 
 def break_numbers(rng: np.random.Generator) -> DriverFault:
     """Send NaN, infinity or a huge number in one field, of one joint or of all."""
-    field = str(rng.choice(["position", "velocity", "effort"]))
+    field = str(rng.choice(NUMBERS))
     value = (nan, inf, -inf, 1e12, 1e300)[int(rng.integers(5))]
     joint = int(rng.integers(-3, 7))
     share = rng.choice([1.0, 0.3])
@@ -112,7 +115,7 @@ def offset_stamps(rng: np.random.Generator) -> DriverFault:
 
 def shorten_lists(rng: np.random.Generator) -> DriverFault:
     """Send one list with a number too few."""
-    field = str(rng.choice(["position", "velocity", "effort"]))
+    field = str(rng.choice(NUMBERS))
     return lambda samples: [_replace_list(sample, field, getattr(sample, field)[:-1]) for sample in samples]
 
 
@@ -176,6 +179,21 @@ def slip(rng: np.random.Generator) -> DriverFault:
     return _shift(joint, lambda since: step * (1 + since // every))
 
 
+def restart(rng: np.random.Generator) -> DriverFault:
+    """Send nothing for a while, and zeros until the hardware has been read for the first time."""
+    silence = float(rng.uniform(0.05, 0.5))
+    begun: list[int] = []
+
+    def fault(samples: list[JointSample]) -> list[JointSample]:
+        begun.extend(sample.stamp for sample in samples[: 1 - len(begun)])
+        late = [sample for sample in samples if sample.stamp - begun[0] > 1e9 * silence]
+        for field in NUMBERS:
+            late = [_replace_numbers(sample, field, lambda i, x: 0.0) for sample in late]
+        return late
+
+    return fault
+
+
 def without_efforts(samples: list[JointSample]) -> list[JointSample]:
     """Send no efforts; a fault without parameters."""
     return [_replace_list(sample, "effort", []) for sample in samples]
@@ -186,6 +204,22 @@ def lose_efforts(rng: np.random.Generator) -> DriverFault:
     if rng.random() < 0.5:
         return without_efforts
     return lambda samples: [_replace_list(sample, "effort", [0.0] * len(sample.names)) for sample in samples]
+
+
+def disturb_efforts(rng: np.random.Generator) -> DriverFault:
+    """Send efforts that are noisy, or in some states zero or ten times as large."""
+    own = np.random.default_rng(rng.integers(2**63))
+    noisy, spike, share = bool(rng.random() < 0.4), float(rng.choice([0.0, 10.0])), float(rng.uniform(0.02, 0.3))
+
+    def fault(samples: list[JointSample]) -> list[JointSample]:
+        factor = spike if own.random() < share else 1.0
+
+        def disturbed(i: int, x: float) -> float:
+            return x * (float(own.normal(1.0, share)) if noisy else factor)
+
+        return [_replace_numbers(sample, "effort", disturbed) for sample in samples]
+
+    return fault
 
 
 DRIVER_FAULTS: dict[str, Callable[[np.random.Generator], DriverFault]] = {
@@ -205,6 +239,8 @@ DRIVER_FAULTS: dict[str, Callable[[np.random.Generator], DriverFault]] = {
     "positions step": step_positions,
     "efforts vanish": lose_efforts,
     "encoder slips": slip,
+    "driver restarted": restart,
+    "efforts disturbed": disturb_efforts,
 }
 """Faults of a driver by name; each function draws the parameters of one."""
 

@@ -37,7 +37,8 @@ PROCESSES = (
     "interpreter held",
 )
 COMMANDERS = (*COMMANDER_FAULTS, "commands lost")
-HANDS, WALLS = ("arm pushed", "arm leaned on", "arm led"), ("wall", "wall pressed", "spring blocked")
+PUSHES = ("arm pushed",)
+HANDS, WALLS = (*PUSHES, "arm leaned on", "arm led"), ("wall", "wall pressed", "spring blocked")
 PAYLOADS = ("payload declared",)
 HANDOVERS = ("handed over", "handover fails")
 STATES = (*(kind for kind in DRIVER_FAULTS if kind != "names swapped"), "states late", "states lost", "clocks jump")
@@ -92,7 +93,9 @@ class Family:
     forces: tuple[float, float] = (0.0, 10.0)
     """Smallest and largest amplitude of the desired force along each axis, N."""
     clock: float = 0.0
-    """Largest difference of the driver's clock, s; half of the drivers measure no efforts then."""
+    """Largest difference of the driver's clock, s."""
+    unmeasured: float = 0.0
+    """Share of the drivers that measure no efforts."""
     one_convention: bool = False
     """Whether robots tell efforts as they take them, with gravity or without. They go by a model of their own, which is
     better than one that users are wrong in: nobody could convert one into the other."""
@@ -186,11 +189,17 @@ FAMILIES: dict[str, Family] = {
             gaps=(0.6, 1.5),
             faults_per_world=8,
         ),
-        Family("other commander", 0.1, COMMANDERS, (promises.other_commander, *HELD, *SLOW), Disturbances(COMMANDERS)),
+        Family(
+            "other commander",
+            0.1,
+            (*COMMANDERS, *PUSHES),
+            (promises.other_commander, *HELD, *SLOW),
+            Disturbances((*COMMANDERS, *PUSHES)),
+        ),
         Family(
             "hand",
             0.05,
-            HANDS,
+            (*HANDS, "mode toggled"),
             (promises.left_at_rest, *SLOW, promises.enable),
             Disturbances(HANDS),
             velocity_scales=(0.6, 1.0),
@@ -202,9 +211,9 @@ FAMILIES: dict[str, Family] = {
         Family(
             "collision",
             0.05,
-            ("arm pushed",),
+            PUSHES,
             (promises.collision, promises.left_at_rest, *STEADY),
-            Disturbances(("arm pushed",)),
+            Disturbances(PUSHES),
             gaps=(0.5, 1.5),
             modes=("feed_forward",),
             thresholds=(0.05,),
@@ -220,6 +229,7 @@ FAMILIES: dict[str, Family] = {
             delays=(0.0, 0.03),
             forces=(5.0, 25.0),
             clock=0.03,
+            unmeasured=0.5,
             faults_per_world=10,
         ),
         Family(
@@ -229,6 +239,7 @@ FAMILIES: dict[str, Family] = {
             (promises.handover, *STOPPED, *SLOW),
             Disturbances(HANDOVERS),
             modes=("gravity",),
+            unmeasured=0.3,
             faults_per_world=2,
         ),
         Family(

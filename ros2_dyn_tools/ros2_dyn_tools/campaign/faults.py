@@ -23,7 +23,7 @@ from ros2_dyn_tools.campaign.commander_faults import COMMANDER_FAULTS
 from ros2_dyn_tools.campaign.contact_faults import CONTACT_FAULTS, Fault, MakeFault, nothing, repeated, unset
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
 from ros2_dyn_tools.campaign.handover_fault import FAILURES, HANDOVER_TIME, HandoverThereAndBack
-from ros2_dyn_tools.campaign.payload_faults import PAYLOAD_FAULTS, load_changed
+from ros2_dyn_tools.campaign.payload_faults import PAYLOAD_FAULTS
 from ros2_dyn_tools.campaign.target_generator import TARGET_FAULTS
 from ros2_dyn_tools.campaign.world import World
 
@@ -244,8 +244,17 @@ def drive_weakened(world: World, rng: np.random.Generator) -> Fault:
     share = np.ones(world.arm_model.n)
     share[rng.integers(len(share))] = rng.uniform(0.5, 0.9)
 
+    return _weakened(world, share)
+
+
+def drives_derated(world: World, rng: np.random.Generator) -> Fault:
+    """Let all drives give a tenth to six tenths of what is commanded, or of what they can: they are hot."""
+    return _weakened(world, rng.uniform(0.1, 0.6, world.arm_model.n), limit_only=bool(rng.random() < 0.5))
+
+
+def _weakened(world: World, share: Array, limit_only: bool = False) -> Fault:
     def weaken(share: Array) -> None:
-        world.controllers.drive = world.controllers.drive.weakened(share)
+        world.controllers.drive = world.controllers.drive.weakened(share, limit_only)
 
     return Fault(lambda: weaken(share), lambda: weaken(1 / share))
 
@@ -263,9 +272,9 @@ def joints_swapped(world: World, rng: np.random.Generator) -> Fault:
     return _listed(world.wirings, [(other.get(i, i), 1.0) for i in range(world.arm_model.n)])
 
 
-WRONG_MODELS = ("payload changed", "gravity tilted", "gravity turned", "load changed", "drive weakened")
+WRONG_MODELS = ("payload changed", "gravity tilted", "gravity turned", "load changed", "load hung", "drive weakened")
 """Faults during which the node's model of the arm is wrong, or a drive is weaker than it should be."""
-ABSURD = ("payload too heavy", "joint sign", "joints swapped")
+ABSURD = ("payload too heavy", "joint sign", "joints swapped", "drives derated")
 """Faults during which nothing may hold the arm: joints do something else than is meant, or the model is far off."""
 LASTING_FAULTS = {
     "node stopped": 1.0,
@@ -283,6 +292,8 @@ LASTING_FAULTS = {
     "encoder slips": 3.0,
     "second commander": 0.6,
     "controller moves": 2.0,
+    "freedrive": 1.5,
+    "driver restarted": 0.6,
 }
 """Faults that last for a time of their own, s."""
 FAULTS: dict[str, MakeFault] = {
@@ -310,8 +321,8 @@ FAULTS: dict[str, MakeFault] = {
     "gravity tilted": gravity_tilted,
     "gravity turned": gravity_turned,
     "description changed": description_changed,
-    "load changed": load_changed,
     "drive weakened": drive_weakened,
+    "drives derated": drives_derated,
     "joint sign": joint_sign,
     "joints swapped": joints_swapped,
     **CONTACT_FAULTS,

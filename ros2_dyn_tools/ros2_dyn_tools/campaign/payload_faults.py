@@ -8,8 +8,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from ros2_dyn.control.modes import MONITOR
 from ros2_dyn.model import Payload, RobotModel
-from ros2_dyn.runtime.inputs import PayloadRequest
+from ros2_dyn.runtime.inputs import ModeRequest, PayloadRequest
 from ros2_dyn_tools.campaign.contact_faults import Fault, MakeFault
 from ros2_dyn_tools.campaign.world import World
 
@@ -36,7 +37,8 @@ def _absent_payload(world: World, rng: np.random.Generator, shares: Sequence[flo
     mass = float(rng.choice(shares) * sum(each.mass for each in world.description.inertia))
     x, z = rng.uniform(-0.1, 0.1, 2).tolist()
     payload, ramp = Payload(mass, (x, 0.0, z), 0.01 * mass * np.eye(3)), float(rng.choice([0.0, 0.5]))
-    request = PayloadRequest("", tuple(payload.parameters.tolist()), ramp)
+    link = str(rng.choice(["", *world.description.link_names[2:]]))
+    request = PayloadRequest(link, tuple(payload.parameters.tolist()), ramp)
     return Fault(lambda: world.tell_payload(request), lambda: world.tell_payload(world.declared_payload))
 
 
@@ -53,9 +55,22 @@ def load_changed(world: World, rng: np.random.Generator) -> Fault:
     return Fault(lambda: world.replace_arm(other), lambda: world.replace_arm(arm))
 
 
+def load_hung(world: World, rng: np.random.Generator) -> Fault:
+    """Let the mode be left, and the arm lose or take up a load while it stops."""
+    changed, delay = load_changed(world, rng), float(rng.uniform(0.02, 0.4))
+
+    def begin() -> None:
+        world.node.input(ModeRequest(MONITOR))
+        world.queue.after(delay, changed.begin)
+
+    return Fault(begin, changed.end)
+
+
 PAYLOAD_FAULTS: dict[str, MakeFault] = {
     "payload declared": payload_declared,
     "payload changed": payload_changed,
     "payload too heavy": payload_too_heavy,
+    "load changed": load_changed,
+    "load hung": load_hung,
 }
 """Kinds of faults by name."""

@@ -79,19 +79,13 @@ def world_of(
     given = seed, real.arm, home, options, real.description
     world = make_world(*given, make_runtime=make_runtime, bare_arm=real.bare)
     world.record("world", real.arm.name if user else name, [round(x, 3) for x in home.tolist()])
-    if family.clock:
-        _set_clock(world, family.clock, plan)
+    world.driver_clock_offset = round(1e9 * plan.uniform(-family.clock, family.clock))
+    if plan.random() < family.unmeasured:
+        world.driver.faults.append(without_efforts)
     if real.payload is not None and not ((family.free or family.mistaken) and plan.random() < 0.3):
         world.declare_payload(PayloadRequest(real.payload.link or "", tuple(real.payload.parameters.tolist())))
     _plan_faults(world, family, plan, chances, faults or family.faults_per_world)
     return world
-
-
-def _set_clock(world: World, most: float, rng: np.random.Generator) -> None:
-    """Let a driver stamp by another clock, and perhaps measure no efforts."""
-    world.driver_clock_offset = round(1e9 * rng.uniform(-most, most))
-    if rng.random() < 0.5:
-        world.driver.faults.append(without_efforts)
 
 
 def _near_a_limit(arm: RobotModel, home: Array, rng: np.random.Generator) -> Array:
@@ -140,6 +134,7 @@ def _options(
         float(rng.choice([0.0, 0.003 * limit])),
         float(rng.choice([0.0, 0.002 * limit])),
         unit,
+        float(rng.choice([0.0, 0.0, 0.0, 1.5e-3])),
     )
     delay = float(rng.choice([0.0, rng.uniform(*family.delays)]))
     states = ChannelQuality(float(rng.choice([0.0, 0.02])), delay, float(rng.choice([0.0, 0.5 / rate])))
