@@ -64,7 +64,8 @@ class StatePlausibility:
 
     Positions that have changed smoothly for 0.1 s, and not as the velocities say, are believed: their rates replace the
     velocities, so that an arm whose driver tells wrong velocities can be braked; those of the other joints stay. Steps
-    within the tolerance add up. An encoder that slips again and again tells right velocities, which brake the arm, and
+    within the tolerance add up, those to and fro while they come fast: two drivers tell of arms that stand nearly
+    alike. An encoder that slips again and again tells right velocities, which brake the arm, and
     positions that are to hold nothing; those of other joints hold these, unless velocities are wrong.
 
     Every state shows a speed, too: no velocity hides a motion that the positions prove, however small the lie is.
@@ -87,7 +88,7 @@ class StatePlausibility:
         n = len(self._q)
         self._stamps: list[int | None] = [None] * n
         self._error = [0.0] * n
-        self._slipped = [0.0] * n
+        self._slipped, self._jumped = [0.0] * n, [0.0] * n
         self._rough = [0.0] * n
         self._repeated_qd = [0.0] * n
         self._problems = [""] * n
@@ -186,12 +187,14 @@ class StatePlausibility:
                 return text
             self._wrong_velocity, self._wrong_velocity_at = text, now
         slipped, unexplained = self._slipped[i] * (1 - dt / SLIP_TIME), abs(step) - bent
+        self._jumped[i] *= 0.1 / (0.1 + dt)
         if not smooth and unexplained > self._smooth:
             slipped += copysign(unexplained, step)
-            if abs(slipped) > tolerance:
-                steps = f"{slipped:.4g} rad or m in small steps within {SLIP_TIME:g} s"
-                self._slip, self._slip_at = f"'{limits.joint_names[i]}' slipped by {steps}", now
-                self._stepped_at[i] = now
+            self._jumped[i] += unexplained
+            if abs(slipped) > tolerance or self._jumped[i] > DISBELIEF_COUNT * tolerance:
+                steps = f"by {slipped:.4g} within {SLIP_TIME:g} s, {self._jumped[i]:.4g} to and fro within 0.1 s"
+                self._slip = f"'{limits.joint_names[i]}' slipped in small steps, rad or m: {steps}"
+                self._slip_at = self._stepped_at[i] = now
         # velocities that did not fit are doubted until they have fitted for a while
         bound = tolerance if fits else 2 * tolerance
         self._keep(i, stamp, q, qd, error=min(max(error, -bound), bound), slipped=slipped)

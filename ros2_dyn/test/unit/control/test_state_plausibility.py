@@ -204,6 +204,17 @@ def test_small_steps_to_and_fro_and_noise_do_not():
     assert not slips(4 * [0.04], 30.0)
 
 
+@pytest.mark.parametrize("shift", [0.02, -0.045])
+@pytest.mark.parametrize("period", [0.001, 0.01])
+def test_two_drivers_of_arms_that_stand_nearly_alike_do_not_fit(shift, period):
+    stream, told = Stream(), []
+    for _ in range(20):
+        stream.send((0.0, 0.0), period=0.8 * period)
+        told.append(stream.send((shift, 0.0), period=0.2 * period))
+    assert "to and fro" in told[-1]
+    assert stream.found.misplaced == (True, False)
+
+
 def test_after_a_jump_positions_fit_again_once_nothing_of_before_counts():
     stream = Stream(timeout=0.1)
     found = [bool(stream.send((1.0 * (i >= 50), 0.0))) for i in range(600)]

@@ -93,6 +93,16 @@ def beside_an_arm_at_rest_elsewhere(sent, true) -> bool:
     return bool(np.ptp(offsets) < 1e-12) and not any(x for each in sent[1::2] for x in each.velocity)
 
 
+def silent_and_then_zeros(sent, true) -> bool:
+    return len(sent) < 40 and not any(x for each in sent for field in each[2:5] for x in field)
+
+
+def wrong_in_some_efforts_alone(sent, true) -> bool:
+    pairs = [*zip(sent, true)]
+    wrong = sum(a.effort != b.effort for a, b in pairs)
+    return all((a.position, a.velocity) == (b.position, b.velocity) for a, b in pairs) and 0 < wrong
+
+
 @pytest.mark.parametrize(
     ("fault", "result"),
     [
@@ -109,6 +119,8 @@ def beside_an_arm_at_rest_elsewhere(sent, true) -> bool:
         ("noise", noisy),
         ("messages repeated", sent_twice),
         ("second publisher", beside_an_arm_at_rest_elsewhere),
+        ("driver restarted", silent_and_then_zeros),
+        ("efforts disturbed", wrong_in_some_efforts_alone),
     ],
 )
 def test_messages_of_a_faulty_driver_are(fault, result):
