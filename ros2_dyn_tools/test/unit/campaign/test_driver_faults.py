@@ -100,7 +100,7 @@ def silent_and_then_zeros(sent, true) -> bool:
 def wrong_in_some_efforts_alone(sent, true) -> bool:
     pairs = [*zip(sent, true)]
     wrong = sum(a.effort != b.effort for a, b in pairs)
-    return all((a.position, a.velocity) == (b.position, b.velocity) for a, b in pairs) and 0 < wrong
+    return all((a.position, a.velocity) == (b.position, b.velocity) for a, b in pairs) and wrong > 0
 
 
 @pytest.mark.parametrize(
