@@ -14,6 +14,7 @@ from typing import Any
 
 import rclpy
 from rclpy.duration import Duration
+from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.signals import SignalHandlerOptions
@@ -35,6 +36,10 @@ from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.runtime_clock import RuntimeClock
 from ros2_dyn.runtime.update import Update
+
+
+LEAVE_TIME = 2
+"""Time after which a process ends whose middleware does not, s."""
 
 
 class FailsafeNode(ServedNode):
@@ -174,9 +179,16 @@ def main() -> int:
     if found:
         gc.freeze()
         node.spin()
+    leave(node)
+    return 0
+
+
+def leave(node: Node) -> None:
+    """Leave the network, or end without: Fast DDS may spin for ever where others, as a node that was killed, leave."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(LEAVE_TIME)
     node.destroy_node()
     rclpy.try_shutdown()
-    return 0
 
 
 if __name__ == "__main__":

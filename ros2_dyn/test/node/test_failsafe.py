@@ -6,6 +6,8 @@ Time is simulated and passes with the states of the test, so that nothing depend
 
 import os
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -269,6 +271,23 @@ def test_disarmed_process_is_silent_and_a_triggered_one_ramps(listener, monkeypa
         listener.until(lambda failsafe=failsafe: not failsafe.alive, "it does not end")
     listener.until(lambda: commands and commands[-1].data[0] == 0.0, "no ramp")
     assert commands[0].data[0] == 0.5
+
+
+STUCK = """
+from ros2_dyn.ros.failsafe_node import leave
+
+class Stuck:
+    def destroy_node(self):
+        while True:
+            pass
+
+leave(Stuck())
+"""
+"""A process whose middleware spins for ever, as Fast DDS may while it takes a participant away."""
+
+
+def test_process_ends_although_its_middleware_does_not():
+    assert subprocess.run([sys.executable, "-c", STUCK], timeout=PATIENCE, check=False).returncode == -signal.SIGALRM
 
 
 def test_process_that_cannot_start_is_an_error():
