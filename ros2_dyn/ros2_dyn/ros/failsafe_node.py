@@ -37,7 +37,6 @@ from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.runtime_clock import RuntimeClock
 from ros2_dyn.runtime.update import Update
 
-
 LEAVE_TIME = 2
 """Time after which a process ends whose middleware does not, s."""
 
