@@ -40,7 +40,7 @@ def test_own_arm_is_played_with_its_parameters_and_its_fastest_worlds_are_drawn(
     parameters.write_text(json.dumps({"dynamics": {"ros__parameters": CHOSEN}}))
     own = ["--arm", str(MOCK_ARM), "--parameters", str(parameters), "--family", "payload"]
     picture = tmp_path / "fast.png"
-    assert main(["campaign", "--faults", "2", "--workers", "2", *own, "--output", str(picture)]) == 0
+    assert main(["campaign", "--faults", "2", "--workers", "1", *own, "--output", str(picture)]) == 0
     captured = capsys.readouterr()
     result = json.loads(captured.out.splitlines()[-1])
     assert (result["faults"], list(result["families"])) == (2, ["payload"])
