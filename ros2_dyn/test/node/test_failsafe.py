@@ -234,8 +234,10 @@ def test_disarmed_process_is_silent_and_a_triggered_one_ramps(listener, monkeypa
         failsafe.arm(TASK, 1)
         failsafe.update(LastCommand(0.0, np.full(6, 0.5), np.zeros(6)))
         end(failsafe)
+        if end is FailsafeProcess.trigger:
+            listener.until(lambda: commands and commands[-1].data[0] == 0.0, "no ramp")
+            assert listener.call(Trigger, "somebody_failsafe/release").success
         listener.until(lambda failsafe=failsafe: not failsafe.alive, "it does not end")
-    listener.until(lambda: commands and commands[-1].data[0] == 0.0, "no ramp")
     assert commands[0].data[0] == 0.5
 
 
