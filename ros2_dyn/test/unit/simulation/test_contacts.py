@@ -29,14 +29,6 @@ def pushed(model: RobotModel, q, *contacts: AppliedForce, step: float = 1e-3) ->
     return SimulatedArm(model, law, q, step=step, contacts=contacts)
 
 
-def test_cart_pushed_by_a_step_accelerates_with_the_force_component_along_its_rail():
-    """``s = F t^2 / 2m`` for a step that lasts, to which the integrator is exact."""
-    cart = pushed(CART, [0.0], AppliedForce("cart", (2.0, 7.0, -3.0)))
-    cart.advance(1000)
-    assert_allclose([cart.q[0], cart.qd[0]], [0.25, 0.5], rtol=1e-12)
-    assert_allclose(cart.motion().external, [2.0])
-
-
 def test_pendulum_pushed_off_centre_accelerates_with_the_moment_of_the_force():
     """``m l^2 qdd = r F cos q - m g l sin q`` for a horizontal force; F below the hinge pushes a point at -z."""
     q, r, F = 0.7, 0.5, 3.0
