@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from compiled import build, compiler
 from held_arm import ARM, ARMS, HeldArm, Holder, HolderSettings, wrong
 from robots import joint, link, robot
-from ros2_dyn.dynamics import gravity, mass_matrix
+from ros2_dyn.dynamics import gravity
 from ros2_dyn.kernels.make_tape import make_tape
 from ros2_dyn.model import JointDynamics, Payload, RobotModel
 
@@ -74,26 +74,6 @@ def test_one_wrong_position_or_velocity_moves_no_arm(library, model, hold, posit
     assert np.abs(velocities[-1]).max() < 0.05
 
 
-@each_arm
-def test_arm_is_held_when_who_sends_efforts_dies(library, model):
-    """The last efforts arrive on and on; their age grows."""
-    q = somewhere(model, 4)
-    held = HeldArm(Holder(library, make_tape(model).to_bytes()), wrong(model, 1.1, 0.01), q)
-    push = mass_matrix(model, q) @ np.full(model.n, 2.0)  # 2 rad/s^2
-
-    def dies(t, q, qd):
-        return {"effort": push, "age": max(0.0, t - 0.2)}
-
-    held.run(0.2, dies)
-    at_death = held.arm.q.copy(), np.abs(held.arm.qd).max()
-    assert held.state == "follows"
-    positions, velocities = held.run(1.5, dies)
-    assert held.state == "holds"
-    assert np.abs(velocities[-250:]).max() < 0.05
-    # A speed v is braked over v / 10 and the time in which the efforts still count, while they accelerate the arm on.
-    assert np.abs(positions - at_death[0]).max() < 0.2 * np.abs(velocities).max() + 0.1
-
-
 def swing(q0, t):
     """Return a motion that begins at rest."""
     x, v, a = 0.3 * (1 - np.cos(2 * t)), 0.6 * np.sin(2 * t), 1.2 * np.cos(2 * t)
@@ -109,18 +89,6 @@ def test_motion_is_followed(library, model):
     expected = np.array([swing(q0, 0.001 * (k + 1))[0] for k in range(len(positions))])
     assert held.state == "follows"
     assert np.abs(positions - expected).max() < 1e-3
-
-
-@each_arm
-def test_arm_stays_when_a_motion_ends_half_way(library, model):
-    q0 = (np.maximum(model.lower, -2.0) + np.minimum(model.upper, 2.0)) / 2
-    held = HeldArm(Holder(library, make_tape(model).to_bytes()), wrong(model, 1.1, 0.01), q0)
-    held.run(0.7, lambda t, q, qd: {"motion": swing(q0, t)})
-    began, speed = held.arm.q.copy(), np.abs(held.arm.qd).max()
-    assert speed > 0.4
-    positions, velocities = held.run(1.5)
-    assert np.abs(velocities[500:]).max() < 0.05
-    assert np.abs(positions - began).max() < 0.2
 
 
 @each_arm

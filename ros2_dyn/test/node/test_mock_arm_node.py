@@ -168,17 +168,17 @@ def test_in_lockstep_no_state_comes_before_the_last_one_is_answered(start):
 
 def test_a_contact_of_the_service_acts_from_its_delay_for_its_duration(start):
     arm = start("publish_clock:=true")  # as fast as it can, the contact would pass while a busy listener waits
-    arm.run(0.5)
+    arm.run(0.2)
     force, point = Vector3(x=5.0, y=-20.0, z=10.0), Point(x=0.1, z=0.05)
     before = arm.newest
-    answer = arm.apply(link="forearm_link", point=point, force=force, profile="step", duration=1.0, delay=0.2)
+    answer = arm.apply(link="forearm_link", point=point, force=force, profile="step", duration=0.5, delay=0.2)
     assert (answer.success, answer.message) == (True, "")
     arm.run(0.2)
     arm.listener.until(lambda: any(message.wrench.force.y for message in arm.wrenches.values()), "no contact")
-    arm.run(2.0)
+    arm.run(0.8)
     touching = [stamp for stamp, (_, effort) in arm.unexplained().items() if np.abs(effort).max() > 1e-3]
     assert touching[0] >= before + 200_000_000
-    assert 0 < (touching[-1] - touching[0]) * 1e-9 <= 1.0  # a busy listener loses states
+    assert 0 < (touching[-1] - touching[0]) * 1e-9 <= 0.5  # a busy listener loses states
     for stamp, (q, effort) in arm.unexplained().items():
         inside = touching[0] <= stamp <= touching[-1]
         if inside or not touching[0] - 10**8 < stamp < touching[-1] + 10**8:  # states at its ends may be lost
@@ -186,20 +186,21 @@ def test_a_contact_of_the_service_acts_from_its_delay_for_its_duration(start):
             assert_allclose(effort, expected if inside else np.zeros(6), rtol=0, atol=1e-6)
 
 
-def test_contacts_that_make_no_sense_are_rejected_with_what_was_expected_and_the_arm_goes_on(start):
+def test_contacts_and_hands_that_make_no_sense_are_rejected_with_what_was_expected_and_the_arm_goes_on(start):
     arm = start(*FREE)
     good = {"force": Vector3(x=1.0), "profile": "step", "duration": 1.0}
     for wrong, problem in (
         ({"link": "hand"}, "link: the robot 'mock_arm' has no link 'hand'; it has base_link, "),
-        ({"force": Vector3(x=np.nan)}, "force of the force on 'tool0': expected 3 finite numbers"),
         ({"profile": "kick"}, "expected one of impulse, step, ramp, sinusoid, got kick"),
-        ({"duration": 0.0}, "duration of the force on 'tool0': expected a positive number of seconds, got 0.0"),
-        ({"delay": -1.0}, "delay: expected a finite number of seconds, not negative, got -1.0"),
         ({"delay": np.nan}, "delay: expected a finite number of seconds, not negative, got nan"),
     ):
         answer = arm.apply(**good | wrong)
         assert not answer.success
         assert problem in answer.message
+    hand = {"displacement": Vector3(z=-0.1), "duration": 0.6, "link": "hand"}
+    answer = arm.listener.call(LeadHand, "mock_arm/lead_hand", **hand)
+    assert not answer.success
+    assert "link: the robot 'mock_arm' has no link 'hand'" in answer.message
     arm.run(0.2)
     assert all(np.abs(effort).max() < 1e-6 for _, effort in arm.unexplained().values())
 
@@ -256,19 +257,6 @@ def test_controllers_are_switched_and_the_effort_controller_takes_commands(start
     assert arm.process.process.returncode == 0
 
 
-def test_hands_that_make_no_sense_are_rejected_with_what_was_expected(start):
-    arm = start(*FREE)
-    good = {"displacement": Vector3(z=-0.1), "duration": 0.6}
-    for wrong, problem in (
-        ({"link": "hand"}, "link: the robot 'mock_arm' has no link 'hand'; it has base_link, "),
-        ({"displacement": Vector3(x=np.nan)}, "displacement of the hand on 'tool0': expected 3 finite numbers"),
-        ({"delay": -1.0}, "delay: expected a finite number of seconds, not negative, got -1.0"),
-    ):
-        answer = arm.listener.call(LeadHand, "mock_arm/lead_hand", **good | wrong)
-        assert not answer.success
-        assert problem in answer.message
-
-
 def test_a_hand_of_the_service_leads_the_arm_to_the_wall_of_the_parameters(start):
     tip = forward_kinematics(MODEL, HOME)[:3, 3]
     rubbing = with_friction(MODEL, [5.0, 5.0, 5.0, 1.0, 1.0, 1.0])
@@ -303,21 +291,9 @@ def test_a_hand_of_the_service_leads_the_arm_to_the_wall_of_the_parameters(start
     assert tip[2] - 0.025 < min(forward_kinematics(MODEL, q)[2, 3] for q, _, _ in compared) < tip[2] - 0.02
 
 
-@pytest.mark.parametrize(
-    ("parameter", "problem"),
-    [
-        ("controller:=pid", "controller: expected one of demo_controller, effort_controller, trajectory_controller"),
-        ("wall_point:=[0.0, 0.0, 0.1]", "normal of the wall on 'tool0': expected 3 finite numbers, got None"),
-        ("lockstep_timeout:=0.0", "lockstep_timeout"),
-    ],
-)
-def test_a_wrong_parameter_ends_the_node_with_one_line(start, parameter, problem):
-    check_end(start(parameter), problem)
-
-
-def check_end(arm: Arm, problem: str) -> None:
-    """Check that the process ends with status 1, and with a problem as its last words."""
+def test_a_wrong_parameter_ends_the_node_with_one_line(start):
+    arm = start("wall_point:=[0.0, 0.0, 0.1]")
     printed = arm.process.ended()
     assert arm.process.process.returncode == 1
-    assert problem in printed
+    assert "normal of the wall on 'tool0': expected 3 finite numbers, got None" in printed
     assert "Traceback" not in printed

@@ -21,8 +21,8 @@ from ros_harness import PATIENCE
 
 @pytest.fixture(scope="module")
 def driver() -> Iterator[Driver]:
-    """A node that notices after four seconds that the clock stands still."""
-    with driving(Driver.of, StandingArm(speed=0.0), **{"states.timeout": 0.2, "gravity.damping": 0.0}) as driver:
+    """A node that notices after two seconds that the clock stands still."""
+    with driving(Driver.of, StandingArm(speed=0.0), **{"states.timeout": 0.1, "gravity.damping": 0.0}) as driver:
         yield driver
 
 

@@ -13,12 +13,15 @@ from ros2_dyn.dynamics import gravity
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from trajectory_msgs.msg import JointTrajectory
 
 from driven_arms import HOME, MODEL
 from driver import Driver, driving
 from ros2_dyn.control.command_history import CommandHistory
 from ros2_dyn.control.loop_delay import LoopDelay
-from ros2_dyn.ros.diagnostics import Window, loop_status, states_status
+from ros2_dyn.ros.diagnostics import Window, loop_status, singularity_status, states_status
+from ros2_dyn.runtime import MeasuredState, Settings
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 
 
 class Reports:
@@ -51,24 +54,10 @@ def reports() -> Iterator[Reports]:
         yield Reports(driver)
 
 
-def test_states_are_reported_from_none_to_fine(reports):
-    """No state, foreign ones, rejected ones, good ones, and none any more."""
-    listener = reports.driver.listener
-    listener.until(lambda: reports.received, "no diagnostics")
-    assert reports.status("joint_states").level == DiagnosticStatus.STALE
-    assert "no usable state yet" in reports.status("joint_states").message
-    foreign = {"name": ["finger"], "position": [], "velocity": [], "effort": []}
-    reports.until("joint_states", DiagnosticStatus.STALE, "messages arrive, but hold none of the joints", **foreign)
-    values = reports.until("joint_states", DiagnosticStatus.STALE, "messages rejected", position=[np.nan] * 6)
-    assert int(values["rejected: not finite"]) > 0
-    values = reports.until("joint_states", DiagnosticStatus.OK, "fine")
-    assert values["publishers"] == "1"
-    listener.until(lambda: "no usable state for" in reports.status("joint_states").message, "it is not missed")
-    assert reports.status("joint_states").level == DiagnosticStatus.ERROR
-
-
 def test_latency_model_and_mode_are_reported(reports):
-    """With the robot's name as the hardware."""
+    """With the robot's name as the hardware, as soon as there are states."""
+    reports.driver.listener.until(lambda: reports.received, "no diagnostics")
+    assert "no usable state yet" in reports.status("joint_states").message
     values = reports.until("tick", DiagnosticStatus.OK, "acceleration: zero")
     assert {"latency p50 (ms)", "latency p99 (ms)"} <= set(values)
     assert reports.until("model", DiagnosticStatus.OK, "fine")["tip link"] == "tool0"
@@ -89,32 +78,43 @@ def test_efforts_that_the_model_does_not_expect_are_reported_with_the_joint(repo
     assert float(values["measured effort minus model's, shoulder_lift_joint (N m or N)"]) == pytest.approx(15, abs=0.1)
 
 
-def test_singularity_is_reported(reports):
-    """While the arm is there."""
-    straight = [0.0] * 6
-    reports.until("singularity", DiagnosticStatus.WARN, "near a singularity", position=straight)
-
-
-def test_rejected_inputs_are_reported(reports):
-    """By topic and reason."""
-    from trajectory_msgs.msg import JointTrajectory
-
+def test_rejected_messages_are_reported(reports):
+    """By topic and reason, states apart from the others."""
     publisher = reports.driver.listener.publisher(JointTrajectory, "dynamics/desired")
 
     def reported() -> bool:
         publisher.publish(JointTrajectory())
         reports.driver.offer()
-        return "messages rejected" in reports.status("inputs").message
+        reports.driver.offer(position=[np.nan] * 6)
+        return all("messages rejected" in reports.status(name).message for name in ("inputs", "joint_states"))
 
     reports.driver.listener.until(reported, "they are not reported")
     assert [pair.key for pair in reports.status("inputs").values] == ["~/desired: empty"]
+    assert "rejected: not finite" in [pair.key for pair in reports.status("joint_states").values]
 
 
-def test_second_publisher_of_states_is_reported():
+def test_states_are_reported_from_none_to_fine():
+    """No state, foreign ones, rejected ones, good ones, two publishers, and none any more."""
     window = Window()
+
+    def said(now: float = 0.1, publishers: int = 1, **rejected: int) -> tuple[bytes, str]:
+        found = states_status(window, now, publishers, rejected)
+        return found.level, found.message
+
+    assert said() == (DiagnosticStatus.STALE, "no usable state yet")
+    assert "messages arrive, but hold none of the joints" in said(foreign=3)[1]
+    assert said(late=2) == (DiagnosticStatus.STALE, "no usable state yet; 2 messages rejected")
     window.last_state_at = 0.0
-    found = states_status(window, 0.1, 2, {})
-    assert (found.level, found.message) == (DiagnosticStatus.WARN, "2 publishers on one topic")
+    assert said(foreign=3) == (DiagnosticStatus.OK, "fine")
+    assert said(late=2) == (DiagnosticStatus.WARN, "2 messages rejected")
+    assert said(publishers=2) == (DiagnosticStatus.WARN, "2 publishers on one topic")
+    assert said(now=1.2) == (DiagnosticStatus.ERROR, "no usable state for 1.2 s")
+
+
+def test_singularity_is_told():
+    robot = RobotDynamics(MODEL, Settings())
+    for q, level in (([0.0] * 6, DiagnosticStatus.WARN), (HOME.tolist(), DiagnosticStatus.OK)):
+        assert singularity_status(robot, MeasuredState(1, q, [0.0] * 6)).level == level
 
 
 def test_arm_that_has_swung_is_told():

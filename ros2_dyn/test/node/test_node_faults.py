@@ -14,7 +14,6 @@ from numpy.testing import assert_allclose
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from ros2_dyn_interfaces.srv import SetMode
-from sensor_msgs.msg import JointState
 
 from driven_arms import HOME, MODEL, ObedientArm
 from driver import COMMANDED_NODE, LIMIT, STEP, Driver, driving, force, resting_at_home
@@ -81,27 +80,6 @@ def rules(driver) -> CommandRules:
     return CommandRules(driver, COMMANDED_NODE["states.timeout"])
 
 
-def set_clock_alone(seconds: float) -> Fault:
-    """Return a step of the clock, s; the stamps go on as before."""
-
-    def inject(driver: Driver) -> None:
-        driver.clock_offset += round(1e9 * seconds)
-        for _ in range(5):
-            driver.offer(header=driver.state().header)
-
-    return inject
-
-
-def two_drivers(driver: Driver) -> None:
-    """Publish the same joints from elsewhere, with a lag."""
-    other = driver.listener.node.create_publisher(JointState, "joint_states", 10)
-    for _ in range(20):
-        header = driver.state().header
-        driver.offer()
-        driver.send(other, header=header, position=HOME + 0.1)
-    driver.listener.node.destroy_publisher(other)
-
-
 def burst(driver: Driver) -> None:
     """Publish a thousand states at once."""
     for _ in range(1000):
@@ -112,9 +90,9 @@ def burst(driver: Driver) -> None:
 
 
 def restarted_driver(driver: Driver) -> None:
-    """Let the driver end, and begin anew elsewhere."""
+    """Let the driver end, and begin anew elsewhere when its states are too old."""
     driver.end_states()
-    driver.tick(20)
+    driver.tick(60)
     driver.arm.q = HOME + 0.1
     driver.begin_states()
 
@@ -130,11 +108,8 @@ def toggled_modes(driver: Driver) -> None:
 
 
 FAULTS: dict[str, Fault] = {
-    "states stop": lambda driver: driver.tick(60),
     "the driver restarts": restarted_driver,
-    "two drivers": two_drivers,
     "a burst of states": burst,
-    "the clock leaves the stamps": set_clock_alone(5.0),
     "modes toggled": toggled_modes,
 }
 
@@ -150,7 +125,7 @@ def test_fault_leaves_commands_safe_and_the_node_right(driver, rules, fault):
     try:
         FAULTS[fault](driver)
     finally:
-        driver.arm.q, driver.clock_offset = HOME, 0
+        driver.arm.q = HOME
         driver.desired = driver.wrench = None
     assert driver.recovers(), "not right within one second of good states"
     driver.set_mode("monitor")

@@ -59,24 +59,3 @@ def test_arm_passes_to_the_node_and_back(listener, start):
     assert (answer.success, answer.held_by) == (True, TRAJECTORY), answer.message
     listener.spin(0.2)
     assert motion(begun) < SMALL
-
-
-def test_what_cannot_be_handed_over_is_refused_with_what_to_do(listener, start):
-    start("ros2_dyn.ros.mock_arm_node", *words(home=HOME, controller=TRAJECTORY))
-    node = start("ros2_dyn.ros.dynamics_node")
-    efforts = listener.listen("dynamics/gravity")
-    listener.until(lambda: efforts, "no efforts")
-    refusal = listener.call(TakeOver, "dynamics/take_over")
-    assert not refusal.success
-    assert "remap it to <controller>/commands" in refusal.message
-    node.stop()
-
-    start("ros2_dyn.ros.dynamics_node", *REMAP)
-
-    def names_the_manager() -> bool:  # once it has its robot
-        return (
-            "there is no service /controller_manager/switch_controller: remap"
-            in listener.call(TakeOver, "dynamics/take_over").message
-        )
-
-    listener.until(names_the_manager, "no word of the manager")

@@ -7,7 +7,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from geometry_msgs.msg import WrenchStamped
 from rclpy.qos import qos_profile_sensor_data
-from ros2_dyn_interfaces.srv import SetMode
+from ros2_dyn_interfaces.srv import SetMode, TakeOver
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
@@ -19,7 +19,7 @@ from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import Listener, Process, words
 from tiers import part
 
-STATES = 10
+STATES = 6
 """States for which each mode is to command at each pace."""
 FRICTION = {
     "robot.armature": [0.5, 0.5, 0.4, 0.1, 0.1, 0.1],
@@ -97,6 +97,8 @@ def test_simulation_at_any_pace_is_commanded_in_every_mode(listener, pace):
         simulated = SimulatedController(listener)
         gravities = listener.listen("dynamics/gravity")
         listener.until(lambda: len(gravities) > 20, "no states")
+        refusal = listener.call(TakeOver, "dynamics/take_over").message
+        assert "there is no service /controller_manager/switch_controller: remap" in refusal
         for mode in MODES:
             simulated.enter(mode)
             before = len(simulated.commands)

@@ -122,8 +122,6 @@ def test_new_kernels_do_not_interrupt_commands(listener, start, tmp_path):
     ("arguments", "problem"),
     [
         (["-p", "urdf_file:=/nowhere.urdf"], "file '/nowhere.urdf': cannot be read"),
-        (["-p", "commands.target_timeout:=soon"], "commands.target_timeout"),
-        (["--params-file", "/nowhere.yaml"], "/nowhere.yaml"),
         (["-p", "joints:=[a]"], "joints: there is no such parameter: is it robot.joints?"),
     ],
 )

@@ -4,8 +4,9 @@
 Where the driver counts a payload from is tested in test/unit/estimation/test_flange_payload.py.
 """
 
+import os
+import sys
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -16,34 +17,30 @@ from geometry_msgs.msg import Inertia, Vector3
 from ros2_dyn_interfaces.srv import SetPayload
 
 from driven_arms import StandingArm
-from driver import Driver
-from generated_interfaces import generate_service
+from driver import COMMANDED_NODE, Driver, driving
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.ros.payload_service import request_fields
-from ros_harness import Listener
+from ros_harness import Listener, Process, words
 
-UR = "ur_msgs/srv/SetPayload"
-DEFINITION = "float32 mass\ngeometry_msgs/Vector3 center_of_gravity\n---\nbool success\n"
 SERVICE = "io_and_status_controller/set_payload"
 BOX = Inertia(m=2.0, com=Vector3(x=0.02, y=-0.03, z=0.08), ixx=0.005, iyy=0.006, izz=0.007)
 
 
-@pytest.fixture(scope="module")
-def listener(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listener]:
-    """A node beside which the interfaces of a driver are installed."""
-    with pytest.MonkeyPatch.context() as patch:
-        generate_service(UR, DEFINITION, tmp_path_factory.mktemp("ur_msgs"), patch)
-        listener = Listener()
-        yield listener
-        listener.close()
+def told(listener: Listener) -> Driver:
+    """Start a node that tells a driver what the arm carries; see `told_node`."""
+    parameters = words(**COMMANDED_NODE, **{"outputs.payload_service": SERVICE})
+    process = Process("told_node", *parameters, PYTHONPATH=os.pathsep.join(sys.path))
+    driver = Driver(listener, process, arm=StandingArm(speed=0.0), simulated=True)
+    driver.describe()
+    driver.begin()
+    driver.play(10)
+    return driver
 
 
 @pytest.fixture(scope="module")
-def driver(listener: Listener) -> Iterator[Driver]:
-    """A node that tells a driver what the arm carries."""
-    driver = Driver.of(listener, StandingArm(speed=0.0), **{"outputs.payload_service": SERVICE})
-    yield driver
-    driver.close()
+def driver() -> Iterator[Driver]:
+    with driving(told) as driver:
+        yield driver
 
 
 def set_payload(driver: Driver, **request: Any) -> SetPayload.Response:
@@ -62,16 +59,14 @@ def test_driver_is_told_what_is_set_and_what_it_answers_is_passed_on(driver):
     missing = set_payload(driver, inertia=BOX)
     assert not missing.success
     assert f"the driver is not told: /{SERVICE}: expected a service of type" in missing.message
-    service_type = import_module("ur_msgs.srv").SetPayload
-    driver.listener.node.create_service(service_type, SERVICE, answer)
+    driver.listener.node.create_service(SetPayload, SERVICE, answer)
     driver.listener.until(lambda: set_payload(driver, inertia=BOX).success, "the driver's service is not found")
-    assert told[-1].mass == 2.0
-    assert told[-1].center_of_gravity == BOX.com
+    assert (told[-1].inertia.m, told[-1].inertia.com) == (2.0, BOX.com)
     accepts = False
     refused = set_payload(driver, inertia=Inertia())
     assert not refused.success
     assert "it is set here, but the driver is not told: it refused" in refused.message
-    assert told[-1].mass == 0.0
+    assert told[-1].inertia.m == 0.0
     accepts = True
     elsewhere = set_payload(driver, link="forearm_link", inertia=BOX)
     assert not elsewhere.success

@@ -83,8 +83,6 @@ class Driver:
         """Time that has passed, ns, whatever the clocks show."""
         self.stated_at = 0
         """Value of `elapsed` at the newest state with nothing wrong."""
-        self.clock_offset = 0
-        """Time on /clock minus that of the stamps, ns."""
         self.answers = listener.listen(answers)
         self.commands: list[list[float]] = []
         self.modes: list[str] = []
@@ -196,7 +194,7 @@ class Driver:
         """Publish the time, the targets and the state at this instant, with some of its fields changed."""
         self.tell_time()
         stamp = time_message(self.time)
-        if not changes and publisher is None and self.clock_offset == 0:
+        if not changes and publisher is None:
             self.stated_at = self.elapsed
         if self.desired is not None:
             message = JointTrajectory(joint_names=NAMES, points=[self.desired()])
@@ -214,7 +212,7 @@ class Driver:
         if self.pressed:
             self._enable.publish(Bool(data=True))
         if self._clock is not None:
-            self._clock.publish(Clock(clock=time_message(self.time + self.clock_offset)))
+            self._clock.publish(Clock(clock=time_message(self.time)))
 
     # ---- lockstep
 

@@ -68,7 +68,7 @@ def run_mode(mode: str, duration: float, pace: float = 0.0) -> dict:
 
 def test_monitor_with_view_prints_the_address_of_its_page_ends_and_reports_equal_efforts():
     view = ["--view"] if find_spec("viser") else []
-    demo = start_demo("--duration", "2", *view)
+    demo = start_demo("--duration", "1", *view)
     out, err = demo.communicate(timeout=TIMEOUT)
     assert demo.returncode == 0, err
     assert ("page: http://127.0.0.1:" in out) == bool(view)

@@ -380,7 +380,7 @@ def test_commands_go_on_from_the_one_before_a_command_that_was_not_published():
 
 
 @pytest.mark.parametrize("behaviour", STOP_BEHAVIOURS)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(3 if FULL else 1))
 def test_every_command_of_random_inputs_is_bounded_and_without_steps(behaviour, seed):
     """Modes, states, efforts and pauses are random."""
     rng = np.random.default_rng(seed)

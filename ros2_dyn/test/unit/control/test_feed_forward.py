@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import expm
 
 from control_states import exact_motion
-from robots import CART, HOME, MASS, mock_arm
+from robots import HOME, mock_arm
 from ros2_dyn.control.joint_pd import joint_pd
 from ros2_dyn.kernels import compile_kernel
 
@@ -37,13 +37,3 @@ def test_computed_torque_errors_follow_their_closed_form():
         q_d, qd_d, _ = desired(t)
         errors = [expm(t * np.array([[0, 1], [-k[i], -d[i]]])) @ (e0[i], rate0[i]) for i in range(6)]
         assert_allclose(np.transpose([q_d - q, qd_d - qd]), errors, rtol=0, atol=1e-8)
-
-
-def test_joint_pd_at_rest_balances_a_load_as_a_spring():
-    """At rest its stiffness times the error balances a constant force; one number is for all joints."""
-    stiffness, load = 200.0, -7.0
-    damping = 2 * np.sqrt(stiffness * MASS)
-    law = lambda t, q, qd: load + joint_pd(q, qd, [0.3], [0.0], stiffness=stiffness, damping=damping)  # noqa: E731
-    ((q, _),) = exact_motion(CART, law, [0.3], [0.0], (5.0,))
-    assert_allclose(0.3 - q, -load / stiffness, rtol=1e-10)
-    assert_allclose(joint_pd([1, 2], [3, 4], [1.5, 2.5], [3, 5], stiffness=10.0, damping=[2.0, 3.0]), [5.0, 5.0 + 3.0])

@@ -7,28 +7,16 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from control_states import exact_motion
-from robots import HOME, joint, link, mock_arm, robot
-from ros2_dyn.control.arm_state import ArmState, arm_state
+from robots import HOME, mock_arm
+from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.dynamics import (
     kinetic_energy,
 )
 from ros2_dyn.kernels import compile_kernel
-from ros2_dyn.model import RobotModel
 
 SIX = mock_arm()
 """It has no friction."""
-
-
-def test_damped_joint_without_weight_comes_to_rest_exponentially():
-    """``p = p0 exp(-damping t)``, whatever the joint's inertia."""
-    damping = 3.0
-    for body in (link("body", 2.0, (0.1, 0.2, 0.3), (0.2, 0.01, 0.02, 0.3, 0.03, 0.4)), link("body", 50.0)):
-        model = RobotModel.from_urdf(robot(link("base"), body, joint("z", "prismatic", "base", "body")))
-        law = lambda t, q, qd, m=model: gravity_compensation(arm_state(m, q, qd), damping)  # noqa: E731
-        ((q, qd),) = exact_motion(model, law, [0.3], [1.7], (0.2,))
-        assert_allclose(qd, 1.7 * np.exp(-damping * 0.2), rtol=1e-11)
-        assert_allclose(q, 0.3 + 1.7 * (1 - np.exp(-damping * 0.2)) / damping, rtol=1e-11)
 
 
 def test_kinetic_energy_of_damped_arm_decays_exponentially():

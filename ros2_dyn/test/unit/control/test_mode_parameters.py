@@ -4,11 +4,9 @@
 import pytest
 
 from ros2_dyn.control import MODES
-from ros2_dyn.control.modes import MONITOR, STOPPED
 from ros2_dyn.control.modes.feed_forward import FeedForward, FeedForwardSettings
 from ros2_dyn.control.modes.hand_guiding import HandGuiding, HandGuidingSettings
 from ros2_dyn.control.ramp import Ramp
-from ros2_dyn.control.stop.phases import PHASES
 
 
 @pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
@@ -36,8 +34,3 @@ def test_what_is_no_number_changes_at_once():
     mode, after = FeedForward(FeedForwardSettings(), 0.0), FeedForwardSettings(law="computed_torque", gain=0.0)
     mode.use(after, Ramp(1.0, 0.25))
     assert mode.parameters(1.125) == FeedForwardSettings(law="computed_torque", gain=0.5)
-
-
-def test_phases_without_a_law_show_monitor_or_stopped_which_are_no_modes():
-    assert {each.mode for each in PHASES.values()} == {None, MONITOR, STOPPED} == {None, "monitor", "stopped"}
-    assert not {MONITOR, STOPPED} & set(MODES)

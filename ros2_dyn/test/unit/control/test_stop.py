@@ -112,8 +112,8 @@ def stopped(speed: float = 1.0, weight: float = 0.0, seconds: float = 1.0, **cha
     return joints
 
 
-@pytest.mark.parametrize(("period", "noise"), [(0.001, 1e-4), (0.004, 0.0), (0.01, 1e-4)])
-@pytest.mark.parametrize("speed", [0.0, 0.3, 1.0, 3.0])
+@pytest.mark.parametrize(("period", "noise"), [(0.001, 1e-4), (0.01, 1e-4)])
+@pytest.mark.parametrize("speed", [0.0, 1.0, 3.0])
 def test_stop_with_a_right_model_rests_within_a_second_and_is_no_failure(speed, period, noise):
     joints = stopped(speed, period=period, noise=noise)
     assert np.all(np.abs(joints.qd) < 0.05)

@@ -18,7 +18,7 @@ from ros2_dyn.dynamics import (
 )
 from ros2_dyn.model import RobotModel
 
-ROBOTS = {"mock_arm": MOCK_ARM.read_text()} | {f"random_tree_{seed}": random_tree(seed) for seed in range(12)}
+ROBOTS = {"mock_arm": MOCK_ARM.read_text()} | {f"random_tree_{seed}": random_tree(seed) for seed in range(5)}
 
 
 @pytest.fixture(params=ROBOTS)

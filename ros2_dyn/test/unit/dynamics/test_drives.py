@@ -15,8 +15,6 @@ from ros2_dyn.dynamics.presliding import presliding
 from ros2_dyn.errors import ModelError
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.kernels.compile_c import why_no_c
-from ros2_dyn.kernels.make_tape import make_tape
-from ros2_dyn.kernels.tape import Tape
 from ros2_dyn.model import JointDynamics, RobotModel
 from ros2_dyn.model.plain import from_plain, to_plain
 
@@ -133,16 +131,6 @@ def test_kernels_compute_the_functions_of_a_coupled_arm(backend):
     assert_allclose(friction, expected, rtol=0, atol=1e-10)
     assert_allclose(effort, dynamics.rnea(model, q, qd, qdd) + expected, rtol=0, atol=1e-10)
     assert_allclose(M, dynamics.mass_matrix(model, q), rtol=0, atol=1e-10)
-
-
-def test_tape_computes_the_functions_of_a_coupled_arm():
-    model = wrist()
-    q, qd, qdd = random_state(model, 5)
-    tape = Tape.from_bytes(make_tape(model, ("friction", "qdd"), ("q", "qd", "tau")).to_bytes())
-    found = tape.evaluate(q=q, qd=qd, tau=qdd)
-    expected = dynamics.friction(model, qd, dynamics.gravity(model, q))
-    assert_allclose(found["friction"], expected, rtol=0, atol=1e-10)
-    assert_allclose(found["qdd"], dynamics.forward_dynamics(model, q, qd, qdd), rtol=1e-9)
 
 
 def test_coupling_to_a_locked_joint_vanishes_and_the_others_stay():

@@ -7,7 +7,6 @@ import pytest
 from robots import arm_and_trees, close, for_each, joint, link, random_state, robot
 from ros2_dyn.dynamics import (
     gravity,
-    jacobian,
     mass_matrix,
     potential_energy,
     rnea,
@@ -43,14 +42,6 @@ def test_body_behind_a_fixed_joint_is_lumped_into_its_parent_body():
     close(mass_matrix(model, [0.0]), [[2.0 * 0.4**2]])
     assert model.base_inertia.mass == 5.0
     close(model.base_inertia.com, [0, 0, 1])
-
-
-def test_prismatic_joint_carries_its_load_and_moves_along_its_axis():
-    """``tau = m (g + qdd)`` upwards."""
-    lift = robot(link("base"), link("cart", mass=3.0), joint("lift", "prismatic", "base", "cart"))
-    model = RobotModel.from_urdf(lift)
-    close(rnea(model, [0.2], [0.5], [2.0]), [3.0 * (9.81 + 2.0)])
-    close(jacobian(model, [0.2])[:, 0], [0, 0, 1, 0, 0, 0])
 
 
 def test_wrong_input_raises_error_that_names_the_argument():

@@ -9,7 +9,6 @@ from robots import general_tree, joint, link, random_positions, robot
 from ros2_dyn import dynamics
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels import compile_kernel
-from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.model import JointDynamics, RobotModel
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 
@@ -45,19 +44,6 @@ def test_friction_that_needs_the_load_asks_for_it_and_names_the_joint():
     with pytest.raises(InputError, match=r"hinge.*gravity"):
         dynamics.friction(hinge(load=0.2), [1.0])
     assert dynamics.carried_load(hinge(), [0.3]) is None
-
-
-@pytest.mark.parametrize("backend", ["python", "numpy", *([] if why_no_c() else ["c"])])
-def test_kernels_know_load_and_offset(backend):
-    model, rng = loaded_tree(), np.random.default_rng(2)
-    kernel = compile_kernel(model, ("friction", "effort"), backend, ("q", "qd", "qdd"))
-    for _ in range(5):
-        q, (qd, qdd) = random_positions(model, rng), rng.uniform(-1, 1, size=(2, model.n))
-        expected = dynamics.friction(model, qd, dynamics.gravity(model, q))
-        friction, effort = kernel(q.tolist(), qd.tolist(), qdd.tolist())
-        assert_allclose(friction, expected, rtol=0, atol=1e-10)
-        whole = dynamics.rnea(model, q, qd, qdd) + dynamics.spring(model, q) + expected
-        assert_allclose(effort, whole, rtol=0, atol=1e-9)
 
 
 def test_batches_of_loaded_joints_take_absolute_values():

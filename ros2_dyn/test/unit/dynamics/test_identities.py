@@ -22,7 +22,7 @@ def given(**strategies):
     """Return a decorator like `hypothesis.given` with the same examples in every run."""
 
     def decorate(test):
-        settings = hypothesis.settings(max_examples=30, deadline=None, derandomize=True, database=None)
+        settings = hypothesis.settings(max_examples=15, deadline=None, derandomize=True, database=None)
         return settings(hypothesis.given(**strategies)(test))
 
     return decorate

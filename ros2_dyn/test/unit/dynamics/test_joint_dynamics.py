@@ -69,13 +69,6 @@ def test_armature_adds_inertia_in_every_algorithm():
     assert_allclose(dynamics.kinetic_energy(model, [0.1], [5.0]), 25 * inertia / 2)
 
 
-def test_friction_regressor_times_parameters_is_friction_springs_and_rotors():
-    q, qd, qdd = state(3)
-    tau = dynamics.friction(TREE, qd) + dynamics.spring(TREE, q) + qdd @ TREE.drives.inertia
-    Y, parameters = dynamics.friction_regressor(TREE, q, qd, qdd), dynamics.friction_parameters(TREE)
-    assert_allclose(Y @ parameters, tau, rtol=0, atol=1e-12)
-
-
 def test_urdf_damping_and_friction_are_viscous_and_coulomb_friction():
     xml = robot(link("a"), link("b", 1.0), joint("hinge", "revolute", "a", "b"))
     model = RobotModel.from_urdf(xml.replace("</joint>", '<dynamics damping="0.5" friction="2"/></joint>'))

@@ -9,7 +9,6 @@ from ros2_dyn.dynamics import (
     ExternalWrench,
     central_axis,
     forward_dynamics,
-    forward_kinematics,
     joint_wrenches,
     reduce_to_point,
     rnea,
@@ -44,15 +43,6 @@ def test_several_wrenches_on_one_link_add_up():
     one, two = ExternalWrench("tool0", PUSH, POINT), ExternalWrench("tool0", 2 * PUSH, -POINT, "base_link")
     alone = [rnea(model, q, qd, qdd, external=[push]) for push in (one, two)]
     close(rnea(model, q, qd, qdd, external=[one, two]), sum(alone) - rnea(model, q, qd, qdd))
-
-
-def test_wrench_by_link_name_acts_at_the_origin_in_the_axes_of_the_link():
-    model = ROBOTS["mock_arm"]
-    x = random_state(model, 3)
-    close(
-        rnea(model, *x, external={"forearm_link": PUSH}),
-        rnea(model, *x, external=[ExternalWrench("forearm_link", PUSH)]),
-    )
 
 
 @pytest.mark.parametrize(
@@ -131,16 +121,3 @@ def test_forces_and_points_of_different_shapes_raise_error():
         InputError, match=r"points: expected the shape \(\.\.\., k, 3\) of the forces, \(2, 3\); got \(1, 3\)"
     ):
         reduce_to_point(np.zeros((2, 3)), np.zeros((1, 3)))
-
-
-def test_wrench_in_base_axes_and_in_link_axes_takes_the_same_efforts():
-    model = ROBOTS["mock_arm"]
-    q, _, _ = random_state(model, 7)
-    zero = np.zeros(6)
-    R = forward_kinematics(model, q)[:3, :3]
-    down = np.concatenate([R.T @ [0, 0, -9.81 * 2], np.zeros(3)])
-    in_base = [ExternalWrench("tool0", [0, 0, -9.81 * 2, 0, 0, 0], POINT, "base_link")]
-    close(
-        rnea(model, q, zero, zero, external=in_base),
-        rnea(model, q, zero, zero, external=[ExternalWrench("tool0", down, POINT)]),
-    )

@@ -126,27 +126,7 @@ def test_all_observers_follow_a_step_of_external_effort():
     assert_allclose(force, e, atol=1e-9)
 
 
-def test_friction_and_gravity_that_observers_are_given_are_no_external_effort():
-    observer = MomentumObserver(K)
-    for i in range(200):
-        observer.observe(1e-3 * i, [3.0], ([0.5 * 1e-3 * i], [0.0], [1.0], [1.5]))
-    assert_allclose(observer.value, [0.0], atol=1e-12)  # 0.5 = 3 - 1 - 1.5
-
-
 # ---- thresholds
-
-
-def test_step_is_detected_after_the_time_of_the_closed_form():
-    """``-ln(1 - e/tau)/K``, rounded up to a sample."""
-    dt, tau, e = 1e-3, 2.0, 1.0
-    observer, detector = FirstOrderObserver(K), CollisionDetector((e,))
-    observer.update(0.0, [0.0], [0.0])
-    i = 0
-    while not detector.collision:
-        i += 1
-        observer.update(i * dt, [tau * i * dt], [0.0])
-        detector.update(observer.value)
-    assert i == np.ceil(-log(1 - e / tau) / K / dt)
 
 
 def test_joint_exceeds_until_it_is_below_the_hysteresis_and_collision_until_reset():
@@ -183,7 +163,7 @@ def test_calibrated_thresholds_keep_the_rate_of_false_alarms():
     for i, r in enumerate(low_passed_noise(30_000, dt, 1.0, 1)):
         calibration.update(i * dt, [r], [1.0])
     (e,) = calibration.thresholds(asked)
-    r = np.abs(low_passed_noise(3_000_000, dt, 1.0, 2))
+    r = np.abs(low_passed_noise(1_000_000, dt, 1.0, 2))
     alarms = np.count_nonzero((r[:-1] <= e) & (r[1:] > e)) * 3600 / (dt * len(r))
     spread = np.sqrt(np.mean(r**2))
     assert e > 3 * spread

@@ -16,10 +16,8 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.model import RobotModel
-from tiers import part
 
 ROBOTS = arm_and_trees(1, 4)
-TREES = dict(part(arm_and_trees(6).items(), 1, 4))
 TILTED = [1.0, -2.0, -9.0]
 BOOK = {
     "tau": lambda model, q, qd, qdd, effort: dynamics.rnea(model, q, qd, qdd, TILTED),
@@ -58,11 +56,6 @@ def check(model, backend):
 @for_each(ROBOTS)
 def test_every_backend_agrees_with_the_book_at_one_state(model, backend):
     check(model, backend)
-
-
-@for_each(TREES)
-def test_python_agrees_with_the_book_for_trees(model):
-    check(model, "python")
 
 
 @pytest.mark.parametrize("backend", BACKENDS[1:])

@@ -198,11 +198,3 @@ def test_models_of_equal_content_are_equal_and_others_differ(tree):
     assert all(other != tree for other in others)
     assert tree != "a tree"
     assert pickle.loads(pickle.dumps(tree)) == copy.deepcopy(tree) == tree
-
-
-def test_repr_of_a_model_is_its_tree():
-    text = repr(TREES[0])
-    assert text.splitlines()[0].startswith("RobotModel 'test': 15 degrees of freedom, ")
-    assert "\nworld\n  link0 " in text
-    assert " kg (floating 'base_joint')\n" in text
-    assert " kg (revolute 'finger_joint' = -0.7 'joint1' + 0.2)\n" in text

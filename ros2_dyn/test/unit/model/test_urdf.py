@@ -187,10 +187,3 @@ def test_missing_urdf_file_raises_error_with_its_path(tmp_path):
     with pytest.raises(ModelError, match=r"nowhere\.urdf': cannot be read: .*No such file"):
         RobotModel.from_urdf_file(tmp_path / "nowhere.urdf")
     assert RobotModel.from_urdf_file(str(MOCK_ARM)).n == 6
-
-
-def test_chain_of_a_thousand_links_loads_without_recursion():
-    n = 999
-    links = [link("l0"), *(link(f"l{i}", mass=1.0) for i in range(1, n + 1))]
-    joints = [joint(f"j{i}", "revolute", f"l{i}", f"l{i + 1}") for i in range(n)]
-    assert RobotModel.from_urdf(robot(*links, *joints)).n == n

@@ -10,7 +10,7 @@ from scipy.interpolate import CubicSpline
 
 from robots import joint, link, robot
 from ros2_dyn.dynamics import coriolis, friction, gravity, joint_wrenches, mass_matrix, rnea
-from ros2_dyn.errors import InputError, MessageError, Ros2DynError
+from ros2_dyn.errors import MessageError, Ros2DynError
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime import (
     ArmRuntime,
@@ -393,8 +393,3 @@ def test_efforts_of_a_robot_that_compensates_gravity_are_without_it():
 def test_a_trajectory_that_cannot_be_used_is_refused(runtime, changes, problem):
     with pytest.raises(MessageError, match=problem):
         efforts(runtime, trajectory()._replace(**changes))
-
-
-def test_an_unknown_robot_is_an_error_at_once():
-    with pytest.raises(InputError, match="no link 'hand'"):
-        ArmRuntime(description(), with_settings(**{"robot.tip_link": "hand"}))

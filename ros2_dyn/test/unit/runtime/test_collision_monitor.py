@@ -82,13 +82,6 @@ def tip_push(q: np.ndarray) -> np.ndarray:
 # --- a push
 
 
-def test_a_free_motion_has_no_external_effort():
-    arm = PushedArm(**{"collision.threshold": THRESHOLD})
-    arm.play()
-    assert_allclose(arm.seen.residual, 0, atol=0.05)
-    assert not arm.seen.collision
-
-
 def test_a_push_is_a_collision_that_begins_once_and_stays_until_it_is_reset():
     arm = PushedArm(**{"collision.threshold": THRESHOLD})
     arm.play()

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import CART, HOME, joint, link, mock_arm, random_tree, robot
-from ros2_dyn.dynamics import forward_kinematics, rnea, static_torque
+from robots import CART, HOME, joint, link, mock_arm, robot
+from ros2_dyn.dynamics import rnea
 from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.simulation.applied_force import PROFILES, AppliedForce
@@ -27,14 +27,6 @@ def pushed(model: RobotModel, q, *contacts: AppliedForce, step: float = 1e-3) ->
     """An arm without motors."""
     law = HeldEffort(np.zeros(model.n), model.effort_limit)
     return SimulatedArm(model, law, q, step=step, contacts=contacts)
-
-
-def test_cart_pushed_by_a_step_accelerates_with_the_force_component_along_its_rail():
-    """``s = F t^2 / 2m`` for a step that lasts, to which the integrator is exact."""
-    cart = pushed(CART, [0.0], AppliedForce("cart", (2.0, 7.0, -3.0)))
-    cart.advance(1000)
-    assert_allclose([cart.q[0], cart.qd[0]], [0.25, 0.5], rtol=1e-12)
-    assert_allclose(cart.motion().external, [2.0])
 
 
 def test_pendulum_pushed_off_centre_accelerates_with_the_moment_of_the_force():
@@ -75,25 +67,6 @@ def test_profiles_have_their_closed_form_values_and_act_only_within_their_durati
         q, qd = np.array(HOME), np.zeros(6)
         acting = [EFFORTS([contact], t, q, qd).any() for t in (0.999, 1.5, 3.999, 4.0)]
         assert acting == [False, True, True, False]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_contact_efforts_on_random_trees_have_the_power_of_the_forces(seed):
-    """``F . v_point = tau . qd``, with the velocity of the point from differences of forward kinematics."""
-    model = RobotModel.from_urdf(random_tree(seed))
-    rng = np.random.default_rng(seed)
-    q, qd = rng.uniform(-1, 1, (2, model.n))
-    efforts = ContactEfforts(model)
-    for name in model.link_names:
-        force, point = rng.normal(size=(2, 3))
-
-        def where(t, name=name, point=point):
-            return (forward_kinematics(model, q + t * qd, name) @ [*point, 1])[:3]
-
-        tau = efforts([AppliedForce(name, force, point)], 0.0, q, qd)
-        assert_allclose(tau @ qd, force @ (where(1e-5) - where(-1e-5)) / 2e-5, rtol=1e-7, atol=1e-8)
-        assert_allclose(tau, static_torque(model, q, [*force, 0, 0, 0], name, point), rtol=1e-12, atol=1e-12)
-        assert_allclose(efforts([AppliedForce(name, force, point)] * 2, 0.0, q, qd), 2 * tau)
 
 
 def test_inverse_dynamics_of_a_pushed_arm_is_motor_efforts_plus_contact_efforts():

@@ -12,11 +12,10 @@ from ros2_dyn.dynamics import forward_dynamics, friction, gravity, kinetic_energ
 from ros2_dyn.kernels.compile_aside import compiling_aside
 from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.simulation.applied_force import AppliedForce
-from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.leapfrog import compile_leapfrog
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
-from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
+from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 
 FREE = with_armature(mock_arm(), [0.3, 0.3, 0.2, 0.05, 0.05, 0.05])
 FRICTIONAL = with_friction(FREE, [8.0, 8.0, 5.0, 1.0, 1.0, 1.0], [5.0, 5.0, 3.0, 1.0, 1.0, 1.0])
@@ -104,13 +103,6 @@ def test_leapfrog_arm_led_by_a_hand_and_pushed_ends_right_with_a_step_of_two_mil
     q = end(1e-4)
     assert np.abs(q - HOME).max() > 0.05
     assert_allclose(end(2e-3), q, rtol=0, atol=2e-3)
-
-
-def test_leapfrog_under_computed_torque_tracks_the_demo_trajectory():
-    trajectory = DemoTrajectory(FRICTIONAL, HOME)
-    arm = SimulatedArm(FRICTIONAL, ComputedTorque(trajectory), HOME)
-    arm.advance(1000)
-    assert_allclose(arm.q, trajectory.at(arm.t)[0], rtol=0, atol=1e-4)
 
 
 def test_leapfrog_gives_the_same_bits_whatever_the_number_of_steps_per_call():

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from robots import CART, HOME, mock_arm
-from ros2_dyn.dynamics import friction, kinetic_energy, potential_energy, rnea
+from ros2_dyn.dynamics import friction, rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import JointDynamics, RobotModel
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
@@ -42,33 +42,6 @@ def test_coulomb_friction_stops_a_cart_after_the_closed_form_distance():
     cart.advance(1000)
     assert_allclose(cart.q[0], 4.0 / (2 * 10.0), rtol=0.01)  # tanh is a little softer
     assert abs(cart.qd[0]) < 1e-6
-
-
-def test_stiff_friction_holds_a_light_joint_without_oscillation():
-    """The last joint has 1e-4 kg m^2: with an explicit integrator 1 N m of friction oscillates at a step of 1 ms.
-
-    Under less effort than friction the joint creeps at the speed where the model's tanh balances the two.
-    """
-    law = HeldEffort([0, 0, 0, 0, 0, 0.5], FRICTIONAL.effort_limit)
-    arm = SimulatedArm(FRICTIONAL, law, np.zeros(6), [0, 0, 0, 0, 0, 2.0])
-    arm.advance(50)
-    speeds = []
-    for _ in range(50):
-        arm.advance()
-        speeds.append(arm.qd[5])
-    assert_allclose(speeds, 0.01 * np.arctanh(0.5), rtol=0, atol=2e-3)
-
-
-def test_falling_arm_loses_the_energy_that_friction_dissipates():
-    arm = held(FRICTIONAL, np.zeros(6), HOME)
-    energy, power = [], []
-    for _ in range(401):
-        energy.append(kinetic_energy(FRICTIONAL, arm.q, arm.qd) + potential_energy(FRICTIONAL, arm.q))
-        power.append(friction(FRICTIONAL, arm.qd) @ arm.qd)
-        arm.advance()
-    assert np.all(np.diff(energy) < 1e-6)
-    assert energy[0] - energy[-1] > 1.0
-    assert_allclose(energy[0] - energy[-1], arm.step * (np.sum(power) - (power[0] + power[-1]) / 2), rtol=0.01)
 
 
 def test_inverse_dynamics_plus_friction_is_the_motor_efforts():

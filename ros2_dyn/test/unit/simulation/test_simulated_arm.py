@@ -6,11 +6,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from robots import HOME, joint, link, mock_arm, robot
-from ros2_dyn.dynamics import rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
-from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
+from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 
 
 @pytest.fixture(scope="module")
@@ -36,19 +35,6 @@ def test_pendulum_swings_with_its_closed_form_period():
     late = arm.t - period
     assert_allclose(arm.qd[0], -amplitude * (2 * np.pi / period) ** 2 * late, rtol=0, atol=2e-5)
     assert_allclose(arm.q[0], amplitude, rtol=1e-4)
-
-
-def test_inverse_dynamics_of_the_motion_is_the_motor_efforts(arm_model):
-    tracking = ComputedTorque(DemoTrajectory(arm_model, HOME))
-    for law in (tracking, HeldEffort([1, -20, 3, 1, -1, 0.1], arm_model.effort_limit)):
-        arm = SimulatedArm(arm_model, law, HOME)
-        arm.advance(100)
-        motion = arm.motion()
-        assert_allclose(rnea(arm_model, motion.q, motion.qd, motion.qdd), motion.tau, rtol=0, atol=1e-10)
-
-
-def test_held_efforts_are_saturated_at_the_effort_limits():
-    assert_allclose(HeldEffort([200.0, -200.0, 5.0], [150, 150, 28]).tau, [150, -150, 5])
 
 
 def test_demo_trajectory_is_smooth_and_stays_inside_all_limits(arm_model):

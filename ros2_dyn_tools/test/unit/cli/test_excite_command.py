@@ -90,9 +90,7 @@ def test_efforts_are_those_of_the_mount(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--share", "2"], "ros2_dyn: share: expected a number above 0"),
         (["--joints", "knee"], "ros2_dyn: joints: the robot 'mock_arm' has no joint 'knee'"),
-        (["--posture", "1"], "ros2_dyn: posture: expected 6 finite positions"),
         (["--output", "/nowhere/at/all"], "ros2_dyn: [Errno 2] No such file or directory: '/nowhere/at/all.yaml'"),
     ],
 )

@@ -8,11 +8,10 @@ from xml.etree import ElementTree as ET
 import pytest
 import yaml
 
-from layout_contents import SCRIPTS, foxglove_contents, plotjuggler_contents, rviz_topics
+from layout_contents import foxglove_contents, plotjuggler_contents, rviz_topics
 from robots import MOCK_ARM, joint, link, mock_arm, robot
 from ros2_dyn.cli.main import main
 from ros2_dyn.model import RobotModel
-from ros2_dyn_tools import palette
 from ros2_dyn_tools.cli.layouts import LAYOUTS, layout, template
 
 MOCK = mock_arm()
@@ -91,40 +90,6 @@ def test_rviz_has_the_base_link_as_its_fixed_frame_and_topics_that_any_arm_has()
     assert rviz_topics(text) == rviz_topics(template("dynamics.rviz"))
     config = yaml.safe_load(text)
     assert config["Visualization Manager"]["Global Options"]["Fixed Frame"] == "root"
-
-
-def test_rviz_draws_the_newest_arrows():
-    """It takes one message of a topic each frame. The node publishes more: two at 20 Hz, of joints and of the outside.
-
-    What waits in the queue is drawn late, so the queue holds no more than one message of each.
-    """
-    manager = yaml.safe_load(template("dynamics.rviz"))["Visualization Manager"]
-    (arrows,) = (each for each in manager["Displays"] if each["Class"].endswith("MarkerArray"))
-    assert manager["Global Options"]["Frame Rate"] < 2 * 20
-    assert arrows["Topic"]["Depth"] == 2
-
-
-def test_all_tools_show_the_same_efforts_in_the_colours_of_the_palette():
-    """Those of the model, the measured and the external one; a colour stands for one effort."""
-    tree = json.loads(template("foxglove.json"))
-    foxglove = {
-        path["value"].split("[")[0].removesuffix(".effort"): path["color"]
-        for name, panel in tree["configById"].items()
-        if name in ("Plot!effort0", "Plot!external0")
-        for path in panel["paths"]
-        if path["value"].endswith("effort[0]")
-    }
-    foxglove["/joint_states"] = foxglove.pop(f"{SCRIPTS}measured_effort")
-    curves = ET.fromstring(template("plotjuggler.xml")).iter("curve")
-    suffix = f"/{MOCK.joint_names[0]}/effort"
-    plotjuggler = {c.get("name").removesuffix(suffix): c.get("color") for c in curves if c.get("name").endswith(suffix)}
-    assert foxglove == plotjuggler
-    displays = yaml.safe_load(template("dynamics.rviz"))["Visualization Manager"]["Displays"]
-    circles = {each["Topic"]["Value"] for each in displays if each["Class"].endswith("Effort")}
-    assert circles == set(foxglove)
-    names = {"external_effort": palette.EXTERNAL, "joint_states": palette.MEASURED}
-    names |= {term: getattr(palette, term.upper()) for term in ("inverse_dynamics", "gravity", "coriolis", "friction")}
-    assert {topic.rpartition("/")[2]: colour for topic, colour in foxglove.items()} == names
 
 
 def test_launch_file_puts_each_topic_of_rviz_into_the_namespace():

@@ -28,7 +28,7 @@ CONSTANT = np.array([1.25, 1.25, -1.25])
 
 
 def told(arm, seed) -> Recording:
-    motion = exciting_motion(MODEL, 30.0, 50.0)
+    motion = exciting_motion(MODEL, 30.0, 30.0)
     noise = 0.3 * np.random.default_rng(seed).normal(size=motion.q.shape)
     return recording(motion, (efforts(arm, motion) + noise) / CONSTANT)
 

@@ -85,8 +85,6 @@ def test_payload_that_cannot_be_held_is_refused_with_joint_and_place(given, caps
         (["--joints", *JOINTS[:3]], f"the robot has no joint '{JOINTS[5]}'"),
         (["--payload", "1", "2"], "expected MASS or MASS X Y Z"),
         (["--payload-link", "tool0"], "expected --payload with the mass, too"),
-        (["--acceleration", "1", "2"], "acceleration: expected one limit or 6"),
-        (["--share", "2"], "share: expected a number above 0, at most 1"),
         (["--rate", "0"], "rate: expected a positive number of Hz"),
     ],
 )

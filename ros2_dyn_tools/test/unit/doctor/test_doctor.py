@@ -19,8 +19,8 @@ from tiers import FULL, part
 from wrong_recordings import Wrong, wrong_recording
 
 pytest.importorskip("scipy", reason="SciPy is not installed")
-MODEL = mock_arm().reduced(mock_arm().joint_names[:4])
-RECORDING = synthetic_recording(MODEL, 2, seconds=15.0, rate=50.0)
+MODEL, LONGER = (mock_arm().reduced(mock_arm().joint_names[:n]) for n in (3, 4))
+RECORDING, OF_LONGER = (synthetic_recording(model, 2, seconds=15.0, rate=50.0) for model in (MODEL, LONGER))
 ALL = tuple(range(6))
 CASES = {
     "sign and payload": Wrong(signs=(2,), payload=(3.0, 0.0, 0.02, 0.05)),
@@ -65,12 +65,12 @@ def test_what_is_done_to_a_synthetic_recording_is_told(name):
 
 
 def test_two_things_that_are_done_are_told_with_numbers_near_what_was_done():
-    def found(wrong: Wrong):
-        findings = diagnose(MODEL, wrong_recording(MODEL, RECORDING, wrong)).findings
-        assert set(codes_of(MODEL, findings)) == wrong.codes(MODEL.n)
+    def found(wrong: Wrong, model: RobotModel = MODEL, recording: Recording = RECORDING):
+        findings = diagnose(model, wrong_recording(model, recording, wrong)).findings
+        assert set(codes_of(model, findings)) == wrong.codes(model.n)
         return {each.code: each for each in findings}
 
-    loaded = found(Wrong(gravity=(9.81, 0.0, 0.0), payload=(4.0, 0.0, 0.0, 0.1)))
+    loaded = found(Wrong(gravity=(9.81, 0.0, 0.0), payload=(4.0, 0.0, 0.0, 0.1)), LONGER, OF_LONGER)
     assert loaded["mounting"].value == pytest.approx([9.81, 0.0, 0.0], abs=0.5)
     assert "robot.gravity: [9.81, 0.0, 0.0]" in loaded["mounting"].remedy
     assert loaded["payload"].value == pytest.approx(4.0, abs=1.0)
@@ -80,7 +80,7 @@ def test_two_things_that_are_done_are_told_with_numbers_near_what_was_done():
     assert "effort_gain: [" in late["gain"].remedy
 
 
-@pytest.mark.parametrize(("arm", "which"), part([(arm, i) for arm in ARMS for i in range(7)], 8))
+@pytest.mark.parametrize(("arm", "which"), part([(arm, i) for arm in ARMS for i in range(7)], 10))
 def test_nothing_is_wrong_with_recordings_of_real_arms_whole_or_in_parts(arm, which):
     model, recording = real_arm(arm)
     assert said(model, list(untouched(recording).values())[which]) == {("ok", None)}
@@ -113,7 +113,7 @@ def test_efforts_that_are_a_little_too_small_are_a_note_that_asks_for_a_known_lo
     assert float(told.split()[5]) == pytest.approx(1.6, rel=0.15)
 
 
-@pytest.mark.parametrize("seed", part([170, 186, 189], 1))
+@pytest.mark.parametrize("seed", part([170, 186, 189], 2))
 def test_nothing_is_told_of_an_arm_that_is_only_lighter_or_rubs_more_than_its_description_says(seed):
     """Gains of 1.6, percent and five gains were told: its masses are all wrong, or its effort limits."""
     arm = any_arm(seed)
@@ -132,10 +132,10 @@ def test_nine_of_ten_findings_that_are_told_with_a_confidence_of_0_9_are_right()
 def test_joint_without_efforts_is_noted_and_the_others_are_diagnosed():
     wrong = wrong_recording(MODEL, RECORDING, Wrong(signs=(1,)))
     effort = wrong.effort.copy()
-    effort[:, 3] = np.nan
+    effort[:, 2] = np.nan
     report = diagnose(MODEL, wrong._replace(effort=effort))
     assert [(each.code, each.joint) for each in report.findings] == [("sign", MODEL.joint_names[1])]
-    assert ("effort", MODEL.joint_names[3]) in {(note.subject, note.joint) for note in report.notes}
+    assert ("effort", MODEL.joint_names[2]) in {(note.subject, note.joint) for note in report.notes}
 
 
 def test_gains_that_are_mostly_the_same_are_one_of_all_joints():

@@ -6,8 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from recordings import TRUE as ARM
-from recordings import efforts, exciting_motion, recording
+from recordings import TRUE, efforts, exciting_motion, recording
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import Payload
 from ros2_dyn.simulation.perturbed import perturbed
@@ -16,6 +15,7 @@ from ros2_dyn_tools.identification.identify import identify
 from ros2_dyn_tools.identification.known_load import common_gain
 
 pytest.importorskip("scipy", reason="SciPy is not installed")
+ARM = TRUE.reduced(TRUE.joint_names[:4])
 LOAD = Payload(2.8, (0.02, -0.01, 0.08), np.diag([0.012, 0.012, 0.006]))
 
 

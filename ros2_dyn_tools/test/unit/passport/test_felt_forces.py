@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from real_arms import REAL_ARMS, real_arm
-from recordings import DRIVES, MODEL, efforts, exciting_motion, recorded_motion, recording
+from recordings import DRIVES, MODEL, efforts, exciting_motion, recording
 from ros2_dyn.dynamics import jacobian
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
@@ -114,9 +114,9 @@ def felt_as_predicted(model, watch, tip):
         yield direction, min(more) >= FELT > min(less)
 
 
-@pytest.mark.parametrize("name", ["simulated", *REAL_ARMS])
+@pytest.mark.parametrize("name", REAL_ARMS)
 def test_force_that_nine_of_ten_pushes_need_is_the_predicted_one(name):
-    model, recording = (MODEL, recorded_motion(rate=100.0, noise=1.0)) if name == "simulated" else real_arm(name)
+    model, recording = real_arm(name)
     model = identify_friction(model, recording.between(0.0, 0.5))
     watch = Watch.of(collision_report(model, recording))
     tip = {each.direction: each.force for each in felt_forces(model, watch) if not each.joint}

@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from real_arms import REAL_ARMS, real_arm
 from recordings import MODEL, TRUE, recorded_motion
 from ros2_dyn.dynamics import friction, gravity, rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.recording.effort_filter import Conditions
-from ros2_dyn_tools.recording.friction_identification import identify_friction
 from ros2_dyn_tools.report.curves import POINTS, contact_curves, decimated, effort_curves
 from ros2_dyn_tools.report.effort_report import DESCRIBED, IDENTIFIED, effort_report
 from ros2_dyn_tools.report.tables import contact_table, effort_tables, number
@@ -95,7 +93,7 @@ def test_arm_on_a_ceiling_is_explained_with_its_gravity(report):
 
 def test_gap_in_the_recording_is_not_judged(report):
     recording = recorded_motion(rate=125.0, noise=1.0)
-    t = recording.t + np.where(recording.t > 18.0, 300.0, 0.0)
+    t = recording.t + np.where(recording.t > 18.0, 30.0, 0.0)
     other = effort_report(MODEL, recording._replace(t=t), TRUE, calibrate_on=12.0 / t[-1])
     assert_allclose(other.rms(other.identified.rest), report.rms(report.identified.rest), rtol=0.1)
 
@@ -136,13 +134,3 @@ def test_all_curves_together_fit_on_a_page(report):
     curves = [c for i in range(6) for c in (*effort_curves(longer, i), *contact_curves(longer, i))]
     assert len(report.t) * len(curves) > POINTS
     assert sum(len(curve.t) for curve in curves) <= 1.01 * POINTS  # thresholds have five points each
-
-
-@pytest.mark.parametrize("name", REAL_ARMS)
-def test_nothing_is_taken_for_a_contact_on_a_real_arm(name):
-    model, recording = real_arm(name)
-    fitted = identify_friction(model, recording.between(0.0, 0.5))
-    report = effort_report(model, recording, fitted)
-    before, after = (np.linalg.norm(report.rms(split.rest)) for split in (report.described, report.identified))
-    assert after < before * {"ur10": 0.5, "panda": 1.2}[name]
-    assert not report.contact.alarms

@@ -100,10 +100,6 @@ def test_names_are_text_and_no_markup(page, report):
     assert "b" not in {tag for tag, _ in elements.found}
 
 
-def test_the_page_says_that_curves_are_thinned_out(page):
-    assert "Curves show the least and the greatest value of each" in page
-
-
 def test_a_report_without_thresholds_is_drawn(report, tmp_path):
     why = f"'{NASTY}' never moved"
     bare = replace(report, contact=None, no_contact=why)

@@ -44,14 +44,10 @@ def pushed_and_braked(faster: float, slower: float) -> float:
     return np.sqrt(2 * DISTANCE * (1 / faster + 1 / slower))
 
 
-def test_acceleration_limit_alone_gives_a_triangle_of_speed():
-    timed = retime(slider(), line(slider()), bounds(slider(), acceleration=3.0))
-    assert_allclose(timed.duration, 2 * np.sqrt(DISTANCE / 3.0), rtol=2e-3)
-
-
-def test_effort_limit_alone_gives_the_acceleration_of_the_mass():
-    timed = retime(slider(), line(slider()), bounds(slider(), effort=FORCE))
-    assert_allclose(timed.duration, 2 * np.sqrt(DISTANCE * MASS / FORCE), rtol=2e-3)
+@pytest.mark.parametrize(("limits", "acceleration"), [({"acceleration": 3.0}, 3.0), ({"effort": FORCE}, FORCE / MASS)])
+def test_one_limit_alone_gives_a_triangle_of_speed(limits, acceleration):
+    timed = retime(slider(), line(slider()), bounds(slider(), **limits))
+    assert_allclose(timed.duration, 2 * np.sqrt(DISTANCE / acceleration), rtol=2e-3)
 
 
 def test_velocity_limit_cuts_the_triangle():

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from robots import mock_arm
 from ros2_dyn.dynamics import forward_kinematics, joint_wrenches
-from ros2_dyn_tools.viewer.arrows import KINDS, MAX_LENGTH, SKIN, arrow_points, legend
+from ros2_dyn_tools.viewer.arrows import KINDS, MAX_LENGTH, SKIN, arrow_points
 from ros2_dyn_tools.viewer.picture import CURVES, LinkWrench, Picture
 
 MODEL = mock_arm()
@@ -72,9 +72,3 @@ def test_arrow_is_never_longer_than_a_room_and_never_not_finite():
         points = arrow_points(MODEL, picture(external=shown))["external"]
         assert np.all(np.isfinite(points))
         assert np.max(np.linalg.norm(points[:, 1] - points[:, 0], axis=1)) <= MAX_LENGTH * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
-def test_legend_names_each_kind_with_its_scale(kind):
-    assert kind.name in legend()
-    assert f"{0.1 / kind.force_scale:g} N, " in legend()
