@@ -142,11 +142,15 @@ class Hold:
         if self.anchor is None:
             self.anchor, self._way = q, np.where(moves, clip(qd, -speed, speed), 0.0) / rate
             dt = 0.0  # the way begins here
-        most = limits.slew_rate * 1.5 / rate
+        most, free = limits.slew_rate * 1.5 / rate, anew | loose
+
+        def held(stretch: Array) -> Array:  # what accelerates the other joints alone would drive one that is free
+            return np.where(free, 0.0, position_hold(arm.M, stretch, rate, most))
+
         if self._spring is not None:
             thrown = (self._stretch * qd < 0) & (self._way * qd <= 0) & (np.minimum(speed, np.abs(qd)) > FAST)
             spent = thrown | anew | (~moves & (np.abs(self._spring) >= most))
-            lost = self._spring - position_hold(arm.M, np.where(spent, 0.0, self._stretch), rate, most)
+            lost = self._spring - held(np.where(spent, 0.0, self._stretch))
             self.correction = self.carrying(np.where(loose, 0.0, lost))
             self.anchor, self._way = np.where(spent, q, self.anchor), np.where(spent, 0.0, self._way)
         gone = self._way * (1 - np.exp(-rate * dt))
@@ -154,7 +158,7 @@ class Hold:
         stretch = q - self.anchor
         self._stretch = clip(stretch, -MAX_STRETCH, MAX_STRETCH)
         self.anchor = q - self._stretch
-        self._spring = position_hold(arm.M, self._stretch, rate, most)
+        self._spring = held(self._stretch)
         dragged = -((rate / 1.5) ** 2) * (arm.M @ (stretch - self._stretch))
         growth = dragged + np.where(moves, self._spring * rate / 6 * dt, 0.0)
         growth = np.where(growth * qd < 0, growth, 0.0)
