@@ -90,11 +90,11 @@ def leave_alone(
     if payload:
         world.at(1.0, lambda: world.tell_payload(told(Payload(payload, [0.0, 0.0, 0.05]), 0.5)))
     if slip is not None:
-        joint, step = slip
+        joint, each_time = slip
         slipping = np.arange(arm.n) == joint
 
         def slipped(samples: list[JointSample]) -> list[JointSample]:
-            by = step * slipping * max(int((world.now - 1.0) / 0.5), 0)
+            by = each_time * slipping * max(int((world.now - 1.0) / 0.5), 0)
             return [each._replace(position=(np.array(each.position) + by).tolist()) for each in samples]
 
         world.driver.faults.append(slipped)
