@@ -275,7 +275,7 @@ class CommandSupervisor:
         speed = self._motion.speed(WINDOW)
         speed = np.abs(seen.qd) if speed is None else np.where(given.misplaced, np.abs(seen.qd), speed)
         against_walls = stop.hold.pulls_against(given.walls, given.state.q)
-        loose = (lag > WINDOW) | against_walls | seen.inert | given.doubtful | given.unanswered
+        loose = (lag > WINDOW) | against_walls | seen.inert | given.doubtful
         spring = stop.spring(seen, given, self.limits, loose=loose, speed=speed, last=last)
         carrying = stop.hold.carrying(given.gravity)  # with what springs just lost
         damped = stop.without(stop.hold.carrying(given.damped + given.walls))

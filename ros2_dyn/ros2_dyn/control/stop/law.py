@@ -142,10 +142,10 @@ class Hold:
         if self.anchor is None:
             self.anchor, self._way = q, np.where(moves, clip(qd, -speed, speed), 0.0) / rate
             dt = 0.0  # the way begins here
-        most, free = limits.slew_rate * 1.5 / rate, anew | loose
+        most = limits.slew_rate * 1.5 / rate
 
         def held(stretch: Array) -> Array:  # what accelerates the other joints alone would drive one that is free
-            return np.where(free, 0.0, position_hold(arm.M, stretch, rate, most))
+            return np.where(anew, 0.0, position_hold(arm.M, stretch, rate, most))
 
         if self._spring is not None:
             thrown = (self._stretch * qd < 0) & (self._way * qd <= 0) & (np.minimum(speed, np.abs(qd)) > FAST)

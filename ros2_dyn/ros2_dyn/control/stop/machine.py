@@ -150,7 +150,7 @@ class Stop:
             loose=loose,
             moves=moves,
             dt=dt,
-            anew=given.misplaced,
+            anew=given.misplaced | given.unanswered,
         )
 
     def judge(

@@ -297,14 +297,14 @@ def test_encoder_that_slips_far_calls_no_brakes_of_a_joint_that_is_held():
     assert (joints.phase, joints.failures) == ("holding", 0)
 
 
-@pytest.mark.parametrize("anew", [False, True])
-def test_springs_of_other_joints_do_not_drive_one_that_has_none(anew):
+def test_springs_of_other_joints_do_not_drive_one_that_has_none():
     """What accelerates these alone has a part at each joint; nothing but a spring of its own would bear it there."""
     hold, free = Hold(), np.array([False, True])
     for q in (0.0, -0.1, -0.1):
         arm = made_up(np.array([[2.0, 1.0], [1.0, 1.0]]), np.array([q, 0.0]))
-        given = {"loose": NOBODY, "anew": free} if anew else {"loose": free}
-        spring = hold.spring(arm, RATE, LIMITS, gravity=np.zeros(2), speed=ANY, moves=EVERYBODY, dt=0.004, **given)
+        spring = hold.spring(
+            arm, RATE, LIMITS, gravity=np.zeros(2), speed=ANY, loose=NOBODY, moves=EVERYBODY, dt=0.004, anew=free
+        )
     assert spring[0] > 1.0
     assert hold.carrying(spring)[1] == 0.0
 
