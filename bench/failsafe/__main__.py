@@ -31,8 +31,8 @@ from ros_harness import PATIENCE, Listener, Process, words
 from shared_fixtures import random_domain
 
 NAMES = [f"{name}_joint" for name in ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")]
-ARM = {"robot.armature": [0.5, 0.5, 0.4, 0.1, 0.1, 0.1], "friction.coulomb": [3.0, 3.0, 3.0, 0.6, 0.6, 0.6]}
-"""What arm and node know: friction of 2 % of the effort limits, less than recordings of real arms show."""
+ROTORS, FRICTION = [0.5, 0.5, 0.4, 0.1, 0.1, 0.1], [3.0, 3.0, 3.0, 0.6, 0.6, 0.6]
+"""Of the arm, as the node knows them: friction of 2 % of the effort limits, less than recordings of real arms show."""
 GAINS = {
     "feed_forward.stiffness": [460.0, 640.0, 250.0, 26.0, 23.0, 22.0],
     "feed_forward.damping": [61.0, 85.0, 33.0, 3.5, 3.1, 3.0],
@@ -72,14 +72,21 @@ class Rig:
     def __init__(self) -> None:
         os.environ["ROS_DOMAIN_ID"] = random_domain()
         self.listener = Listener()
-        arm = words(home=HOME, controller="trajectory_controller", publish_rate=250.0, **ARM)
+        arm = words(
+            home=HOME,
+            controller="trajectory_controller",
+            publish_rate=250.0,
+            armature=ROTORS,
+            coulomb_friction=FRICTION,
+        )
         node = words(
             **{
                 "robot.joints": NAMES,
                 "states.timeout": STATE_TIMEOUT,
                 "commands.target_timeout": 0.5,
+                "robot.armature": ROTORS,
+                "friction.coulomb": FRICTION,
             },
-            **ARM,
             **GAINS,
         )
         self.arm = Process("ros2_dyn.ros.mock_arm_node", *arm)
