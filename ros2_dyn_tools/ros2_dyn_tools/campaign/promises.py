@@ -118,7 +118,7 @@ def _calm(record: Record, disturbing: Disturbances) -> tuple[Array, Array]:
     """
     motion = record.motion
     calm = ~record.active & (motion.contact_force == 0) & _held(record)
-    changes = [t for kind in ("placed home", "brakes opened") for t in record.times(kind)]
+    changes = [t for kind in ("placed home", "brakes opened", "arm replaced") for t in record.times(kind)]
     for begin, end, kind in record.faults():
         if kind in disturbing.during:
             calm &= (motion.t < begin) | (motion.t > end)

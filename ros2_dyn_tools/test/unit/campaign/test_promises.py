@@ -68,6 +68,13 @@ def test_rest_is_promised_while_anything_holds_the_arm_and_for_two_seconds_more(
         assert list(check(falling_at(4.5, last), NOTHING)) == []
 
 
+@pytest.mark.parametrize(("t_fall", "broken"), [(0.5, 1), (2.5, 0)])
+def test_rest_is_not_promised_of_an_arm_whose_load_changes_while_nobody_commands_it(t_fall, broken):
+    record = falling_at(t_fall, "node")
+    record.events.append(Event(t_fall, "arm replaced", ()))
+    assert len(list(promises.rest(0.2).check(record, NOTHING))) == broken
+
+
 @pytest.mark.parametrize(("t_fall", "broken"), [(1.5, 1), (2.5, 1), (4.5, 0)])
 def test_force_at_a_wall_is_promised_for_as_long_as_rest(t_fall, broken):
     record = falling_at(t_fall, "node")
