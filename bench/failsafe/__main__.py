@@ -13,7 +13,6 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from robots import HOME
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.ros.node_base import LATCHED
-from ros_harness import PATIENCE, Listener, Process, words
+from ros_harness import PATIENCE, Listener, Process, failsafe_of, words
 from shared_fixtures import random_domain
 
 NAMES = [f"{name}_joint" for name in ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")]
@@ -153,14 +152,6 @@ class Rig:
             assert time.monotonic() < deadline, response.message
             self.listener.spin(0.1)
 
-    def failsafe(self) -> int:
-        """Return the node's failsafe process."""
-        pid = self.node.process.pid
-        tasks = Path(f"/proc/{pid}/task").iterdir()
-        children = {int(child) for task in tasks for child in (task / "children").read_text().split()}
-        (found,) = [pid for pid in children if "failsafe_node" in Path(f"/proc/{pid}/cmdline").read_text()]
-        return found
-
     def watch(self, begin: float) -> Trial:
         """Return what the arm does from a time on, s."""
         while time.monotonic() < (alone_at := max(begin, self._touched_at)) + WATCHED:
@@ -187,7 +178,7 @@ def stopped(rig: Rig) -> None:
 
 def terminated(rig: Rig) -> None:
     """SIGTERM to both processes, as a service manager ends a group."""
-    for process in (rig.failsafe(), rig.node.process.pid):
+    for process in (failsafe_of(rig.node.process.pid), rig.node.process.pid):
         os.kill(process, signal.SIGTERM)
 
 

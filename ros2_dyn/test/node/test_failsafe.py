@@ -36,7 +36,7 @@ from ros2_dyn.ros.failsafe_node import FailsafeNode
 from ros2_dyn.ros.shared_command import SharedCommand
 from ros2_dyn.runtime import FailsafeConfig, Settings
 from ros2_dyn.runtime.update import LastCommand
-from ros_harness import PATIENCE
+from ros_harness import PATIENCE, failsafe_of
 
 WEIGHT = gravity(MODEL, HOME)
 STATE_TIMEOUT = 0.5
@@ -106,22 +106,6 @@ def release(driver: Driver) -> None:
     feed(driver, future.done, "no answer")
     assert future.result().success
     feed(driver, lambda: known(driver) == 0, "it does not end")
-
-
-def failsafe_of(node: int) -> int:
-    """Return the failsafe process of a node, which may have compilers as children besides."""
-    tasks = Path(f"/proc/{node}/task").iterdir()
-    children = [child for task in tasks for child in (task / "children").read_text().split()]
-    (failsafe,) = filter(is_failsafe, map(int, children))
-    return failsafe
-
-
-def is_failsafe(pid: int) -> bool:
-    """Return whether a process is one; a compiler may have ended meanwhile."""
-    try:
-        return b"failsafe_node" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return False
 
 
 # --- the node is gone, or held up

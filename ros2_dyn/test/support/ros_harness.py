@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import rclpy
@@ -190,3 +191,19 @@ def parameter_messages(**parameters: Any) -> list[Any]:
 
 def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value).replace("'", "")
+
+
+def failsafe_of(node: int) -> int:
+    """Return the failsafe process of a node, which may have compilers as children besides."""
+    tasks = Path(f"/proc/{node}/task").iterdir()
+    children = [child for task in tasks for child in (task / "children").read_text().split()]
+    (failsafe,) = filter(_is_failsafe, map(int, children))
+    return failsafe
+
+
+def _is_failsafe(pid: int) -> bool:
+    """Return whether a process is one; a compiler may have ended meanwhile."""
+    try:
+        return b"failsafe_node" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
