@@ -4,6 +4,7 @@
 Time is simulated and passes with the states of the test, so that nothing depends on the speed of the machine.
 """
 
+import io
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -255,21 +257,19 @@ def test_process_ends_although_its_middleware_does_not():
 
 def test_process_ends_although_the_simulation_has_ended_with_the_node(own_domain, monkeypatch):
     """Its clock stands still. The node's own patience with the clock is minutes here."""
-    now = [100.0]
-    monkeypatch.setattr(failsafe_node, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    steady = count(100.0, 0.1)
+    monkeypatch.setattr(failsafe_node, "time", SimpleNamespace(monotonic=lambda: next(steady)))
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO()))  # the node has ended
     settings = Settings.from_values({"states.timeout": 10.0}).of_a_stop()
     task = TASK._replace(use_sim_time=True, config=CONFIG._replace(settings=settings))
     rclpy.init()
     with tempfile.TemporaryFile() as shared:
         SharedCommand(shared.fileno(), 6).update(LastCommand(0.0, np.full(6, 0.5), np.zeros(6)))
         node = FailsafeNode(task, SharedCommand(shared.fileno(), 6))
-        node._node_is_alive = False
-        while node.context.ok():
-            now[0] += 0.01
-            node._look()
+        node.spin()
         node.destroy_node()
         rclpy.try_shutdown()
-    assert 10.0 < now[0] - 100.0 < 20.0
+    assert 10.0 < next(steady) - 100.0 < 20.0
 
 
 def test_process_that_cannot_start_is_an_error():

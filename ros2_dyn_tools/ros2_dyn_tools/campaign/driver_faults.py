@@ -182,16 +182,13 @@ def slip(rng: np.random.Generator) -> DriverFault:
 def restart(rng: np.random.Generator) -> DriverFault:
     """Send nothing for a while, and zeros until the hardware has been read for the first time."""
     silence = float(rng.uniform(0.05, 0.5))
-    begun: list[int] = []
 
-    def fault(samples: list[JointSample]) -> list[JointSample]:
-        begun.extend(sample.stamp for sample in samples[: 1 - len(begun)])
-        late = [sample for sample in samples if sample.stamp - begun[0] > 1e9 * silence]
+    def zeros(sample: JointSample, since: float) -> JointSample | None:
         for field in NUMBERS:
-            late = [_replace_numbers(sample, field, lambda i, x: 0.0) for sample in late]
-        return late
+            sample = _replace_numbers(sample, field, lambda i, x: 0.0)
+        return sample if since > silence else None
 
-    return fault
+    return _by_time(zeros)
 
 
 def without_efforts(samples: list[JointSample]) -> list[JointSample]:
@@ -247,15 +244,22 @@ DRIVER_FAULTS: dict[str, Callable[[np.random.Generator], DriverFault]] = {
 
 def _shift(joint: int, offset: Callable[[float], float]) -> DriverFault:
     """Return a fault that adds to one joint's position what depends on the time since its first message, s."""
+
+    def shift(sample: JointSample, since: float) -> JointSample:
+        by = offset(since)
+        return _replace_numbers(sample, "position", lambda i, x: x + by if i == joint else x)
+
+    return _by_time(shift)
+
+
+def _by_time(change: Callable[[JointSample, float], JointSample | None]) -> DriverFault:
+    """Return a fault that changes each message by the time since its first one, s; None: it is not sent."""
     begun: list[int] = []
 
     def fault(samples: list[JointSample]) -> list[JointSample]:
         begun.extend(sample.stamp for sample in samples[: 1 - len(begun)])
-        offsets = [offset(1e-9 * (sample.stamp - begun[0])) for sample in samples]
-        return [
-            _replace_numbers(sample, "position", lambda i, x, by=by: x + by if i == joint else x)  # type: ignore[misc]
-            for sample, by in zip(samples, offsets)
-        ]
+        changed = (change(sample, 1e-9 * (sample.stamp - begun[0])) for sample in samples)
+        return [sample for sample in changed if sample is not None]
 
     return fault
 

@@ -243,7 +243,6 @@ def drive_weakened(world: World, rng: np.random.Generator) -> Fault:
     """Let the drive of one joint give half to nine tenths of what is commanded."""
     share = np.ones(world.arm_model.n)
     share[rng.integers(len(share))] = rng.uniform(0.5, 0.9)
-
     return _weakened(world, share)
 
 

@@ -15,6 +15,8 @@ from ros2_dyn.runtime.inputs import ClockJump, Description
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY
 from ros2_dyn.simulation.interpolated_trajectory import Waypoint
+from ros2_dyn_tools.campaign.driver import DriverFault
+from ros2_dyn_tools.campaign.driver_faults import without_efforts
 from ros2_dyn_tools.campaign.promise import Disturbances, broken_promises
 from ros2_dyn_tools.campaign.promises import left_at_rest
 from ros2_dyn_tools.campaign.simulated_manager import SimulatedManager
@@ -250,7 +252,7 @@ def test_what_reads_a_controller_alone_ends_with_it():
 
 def test_measured_efforts_that_are_missing_leave_the_take_over_unverified():
     world = HandoverWorld()
-    world.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
+    world.driver.faults.append(without_efforts)
     outcome = world.take_over()
     assert outcome.success
     assert "to see whether these follow: shoulder_pan_joint, " in outcome.message
@@ -339,11 +341,18 @@ def test_give_back_leaves_mode_hand_guiding_through_gravity():
     _held(world, TRAJECTORY)
 
 
+def loaded(mass: float, *faults: DriverFault) -> HandoverWorld:
+    """Return a world whose arm carries a mass that nobody has declared, kg, and whose driver has faults."""
+    world = HandoverWorld()
+    world.driver.faults.extend(faults)
+    world.replace_arm(world.arm_model.carrying(Payload(mass)))
+    world.run(world.now + 0.5)
+    return world
+
+
 def test_arm_that_carries_what_the_node_is_not_told_of_stays_where_it_is():
     """Its controller exerts what the model lacks, and the node goes on with that."""
-    world = HandoverWorld()
-    world.replace_arm(world.arm_model.carrying(Payload(1.0)))
-    world.run(world.now + 0.5)
+    world = loaded(1.0)
     assert world.take_over().success
     world.run(world.now + 0.5)
     assert world.moved() < SMALL
@@ -351,10 +360,7 @@ def test_arm_that_carries_what_the_node_is_not_told_of_stays_where_it_is():
 
 
 def test_arm_that_the_model_does_not_hold_is_switched_back_where_no_effort_is_measured():
-    world = HandoverWorld()
-    world.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
-    world.replace_arm(world.arm_model.carrying(Payload(1.0)))
-    world.run(world.now + 0.5)
+    world = loaded(1.0, without_efforts)
     outcome = world.take_over()
     assert "the arm moved by 0.02" in outcome.message
     assert "switched back" in outcome.message
@@ -363,10 +369,7 @@ def test_arm_that_the_model_does_not_hold_is_switched_back_where_no_effort_is_me
 
 def test_arm_whose_load_only_the_springs_of_the_take_over_know_stays_where_it_is_when_they_let_go():
     """They faded, and the arm sank by 0.4 rad, at 0.28 rad/s, under a load that they had borne."""
-    world = HandoverWorld()
-    world.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
-    world.replace_arm(world.arm_model.carrying(Payload(0.3)))
-    world.run(world.now + 0.5)
+    world = loaded(0.3, without_efforts)
     outcome = world.take_over()
     assert outcome.success, outcome.message
     world.began = world.now

@@ -24,6 +24,7 @@ from ros2_dyn.simulation.simulated_arm import HeldEffort
 from ros2_dyn_tools.campaign.arm_pool import OWN_ARM, arm_names, nominal_arm, random_home
 from ros2_dyn_tools.campaign.commander_faults import move_by_another
 from ros2_dyn_tools.campaign.driver import DriverQuality
+from ros2_dyn_tools.campaign.driver_faults import without_efforts
 from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
@@ -222,7 +223,7 @@ def test_without_measured_efforts_a_mode_is_entered_with_a_warning(changes):
     if changes:
         world.driver.faults.append(lambda samples: [each._replace(effort=[0.0] * 6) for each in samples])
     else:
-        world.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
+        world.driver.faults.append(without_efforts)
     outcome = play(world, "gravity", since=ENTERED, end=2.0)
     assert outcome.stopped is None
     assert outcome.entered is not None
@@ -231,7 +232,7 @@ def test_without_measured_efforts_a_mode_is_entered_with_a_warning(changes):
 
 def test_a_payload_that_was_never_there_is_found_in_motion_where_efforts_are_not_measured():
     world = make_world()
-    world.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
+    world.driver.faults.append(without_efforts)
     world.tell_payload(told(PAYLOAD))
     assert_stopped(world, "gravity", None, ENTERED, MODEL_DOUBTED)
 
