@@ -20,6 +20,7 @@ from ros2_dyn.control.command_supervisor import CommandSupervisor
 from ros2_dyn.control.effort_limiter import EffortLimiter
 from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW, Unanswered
 from ros2_dyn.control.modes import Mode, feed_forward
+from ros2_dyn.control.modes.gravity import Gravity
 from ros2_dyn.control.state_freshness import StateFreshness
 from ros2_dyn.control.state_plausibility import StatePlausibility
 from ros2_dyn.control.stop.seen import BrakeInput
@@ -261,9 +262,12 @@ def joints_as_fast_as_they_may() -> AbstractContextManager[None]:
     return patch.object(Arm, "max_led_speed", property(lambda self: np.full_like(self.state.qd, np.inf)))
 
 
-def units_believed() -> AbstractContextManager[None]:
-    """Let measured efforts be in another unit."""
-    return patch.object(ModelDifference, "in_another_unit", property(lambda self: False))
+@contextmanager
+def units_believed() -> Iterator[None]:
+    """Let measured efforts be in another unit, and a mode begin with what they tell alone."""
+    believed = patch.object(ModelDifference, "in_another_unit", property(lambda self: False))
+    with believed, patch.object(Gravity, "holds_at_first", lambda self, arm: False):
+        yield
 
 
 def slips_forgotten() -> AbstractContextManager[None]:
@@ -328,7 +332,7 @@ MUTATIONS = {
     "servos sent anywhere": Mutation(servos_sent_anywhere, "states", ("servo speed", "servo range")),
     "what held forgotten": Mutation(what_held_the_arm_forgotten, "untouched", ("untouched", "tip speed")),
     "joints as fast as they may": Mutation(joints_as_fast_as_they_may, "hand", ("joint speed",)),
-    "units believed": Mutation(units_believed, "untouched", ("untouched", "tip speed", "joint speed")),
+    "units believed": Mutation(units_believed, "untouched", ("untouched", "tip speed", "travel")),
     "slips forgotten": Mutation(slips_forgotten, "untouched", ("untouched",)),
     "weak drive let go": Mutation(weak_drive_let_go, "wrong model", ("rest",)),
     "stop that winds up": Mutation(stop_that_winds_up, "other commander", ("stopped speed", "travel")),
