@@ -61,7 +61,7 @@ class TipTarget(Protocol):
 
     @property
     def desired_at(self) -> float:
-        """When it was desired, s."""
+        """When it was desired by its stamp, or when it arrived where it has none, s."""
 
     @property
     def arrived_at(self) -> float:
@@ -110,7 +110,7 @@ class Arm:
     desired: DesiredState | None = None
     """The motion that is desired at this state."""
     desired_at: float = -inf
-    """When it arrived, s."""
+    """When the newest one arrived, s."""
     wrench: TipTarget | None = None
     """What the tip is to exert."""
     pose: TipTarget | None = None

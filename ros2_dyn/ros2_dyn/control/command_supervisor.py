@@ -319,7 +319,7 @@ class CommandSupervisor:
             return self._limiter.slew(self._limiter.saturate(last + late * (target - last)), now)
         self._limiter.end_ramp()
         effort = self._approach(target, now, ends=zero)
-        if age >= 2.0 and self.phase in ("leaving", "ending") and self._constant_since is not None:
+        if age >= 2.0 and self.phase == "leaving" and self._constant_since is not None:
             self._take("ends")  # its ramp is over by then
         return effort
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.gravity_compensation import STOP_DAMPING
-from ros2_dyn.control.stop import ArmMotion
 from ros2_dyn.control.stop.law import MAX_STRETCH, Hold
 from ros2_dyn.control.stop.machine import PROOF_TIME, REST_DISTANCE, REST_SPEED, STOP_TIME, WINDOW
+from ros2_dyn.control.stop.motion import ArmMotion
 from ros2_dyn.model.spatial import Array
 
 

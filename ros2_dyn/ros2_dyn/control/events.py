@@ -21,7 +21,7 @@ class Event(NamedTuple):
     logged: bool = True
     """Whether it belongs into a log; False for repetitions."""
     topic: str = ""
-    """The input that was rejected; empty where no input was."""
+    """The input that was rejected, or doubted; empty where none was."""
 
 
 class Violation(NamedTuple):

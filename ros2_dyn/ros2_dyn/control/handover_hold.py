@@ -8,8 +8,9 @@ import numpy as np
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.controller_probe import ControllerProbe
 from ros2_dyn.control.ramp import Ramp
-from ros2_dyn.control.stop import ArmMotion, position_hold
+from ros2_dyn.control.stop.law import position_hold
 from ros2_dyn.control.stop.machine import PROOF_TIME, REST_DISTANCE
+from ros2_dyn.control.stop.motion import ArmMotion
 from ros2_dyn.model.spatial import Array
 
 

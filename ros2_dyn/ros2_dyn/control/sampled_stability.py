@@ -15,7 +15,7 @@ class SampledLoop(NamedTuple):
     """How late the loop through controller and arm is at one state, and what that costs."""
 
     period: float
-    """Of the states, s; 0: unknown, no reduction."""
+    """Of the states, s; inf where it is not known, so that all gains are 0."""
     delay: float
     """Longest age of a state when its command takes effect, s."""
     gain: float = 1.0

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from math import inf
 
-COMMAND_AGE_FRACTION = 0.8
-"""A command is based on states younger than this fraction of the timeout; the rest is for publishing it."""
+
+def max_command_age(timeout: float) -> float:
+    """Return the largest age of a state that a command may be based on, s; the rest of a timeout is to publish it."""
+    return 0.8 * timeout
 
 
 class StateFreshness:
@@ -29,7 +31,7 @@ class StateFreshness:
 
     def is_young(self, age: float) -> bool:
         """Return whether a command may be based on a state of an age, s; False for NaN."""
-        return abs(age) <= COMMAND_AGE_FRACTION * self.timeout
+        return abs(age) <= max_command_age(self.timeout)
 
     def is_stale(self, now: float) -> bool:
         """Return whether the newest accepted state is too old."""
@@ -42,7 +44,7 @@ class StateFreshness:
             now: time, s.
             usual: age that states had at most until their commands ended, s; inf where it is not known.
         """
-        begin, end = min(usual, 0.4 * self.timeout), COMMAND_AGE_FRACTION * self.timeout
+        begin, end = min(usual, 0.4 * self.timeout), max_command_age(self.timeout)
         return min(max((now - self.state_at - begin) / (end - begin), 0.0), 1.0)
 
     def accept(self, now: float, age: float, problem: str = "") -> bool:

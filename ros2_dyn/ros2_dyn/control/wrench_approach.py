@@ -96,4 +96,4 @@ def travel_violation(travel: float, arm: Arm) -> Violation | None:
     """Return whether the tip has gone farther where nothing but a wall would hold it than it may, m."""
     if travel <= arm.commands.max_tip_travel:
         return None
-    return Violation("travel limit", f": the tip is {travel:.3g} m from where it began")
+    return Violation("travel limit", f": the tip is {travel:.3g} m from where it was to be held, or where it began")

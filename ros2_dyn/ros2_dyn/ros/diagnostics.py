@@ -62,7 +62,7 @@ def status(name: str, level: bytes, message: str, values: Mapping[str, Any]) -> 
 
 
 def states_status(window: Window, now: float, publishers: int, rejected: Mapping[str, int]) -> DiagnosticStatus:
-    """Return that of the measured states; `rejected` counts those of the window by reason."""
+    """Return that of the measured states; `rejected` counts those of the window, and doubted ones, by reason."""
     rejected = dict(rejected)
     foreign, age = rejected.pop("foreign", 0), now - window.last_state_at
     total = sum(rejected.values())
@@ -72,16 +72,16 @@ def states_status(window: Window, now: float, publishers: int, rejected: Mapping
         "age (s)": age,
         "publishers": publishers,
         "without any of the joints": foreign,
-        **{f"rejected: {reason}": count for reason, count in rejected.items()},
+        **{f"rejected or doubted: {reason}": count for reason, count in rejected.items()},
     }
     if age == math.inf:
         why = "; messages arrive, but hold none of the joints" if foreign else ""
-        why = f"; {total} messages rejected" if rejected else why
+        why = f"; {total} messages rejected or doubted" if rejected else why
         return status("joint_states", STALE, f"no usable state yet{why}", values)
     if age > 1:
         return status("joint_states", ERROR, f"no usable state for {age:.1f} s", values)
     if rejected:
-        return status("joint_states", WARN, f"{total} messages rejected", values)
+        return status("joint_states", WARN, f"{total} messages rejected or doubted", values)
     if publishers > 1:
         return status("joint_states", WARN, f"{publishers} publishers on one topic", values)
     return status("joint_states", OK, "fine", values)
@@ -95,7 +95,7 @@ def inputs_status(rejected: Mapping[str, int]) -> DiagnosticStatus:
 
 
 def tick_status(window: Window) -> DiagnosticStatus:
-    """Return how long it takes from the arrival of a state to the last publication."""
+    """Return how long it takes from when a message is read to the last publication."""
     latencies, values = window.latencies or [math.nan], dict[str, Any]()
     for name, q in (("p50", 0.5), ("p99", 0.99), ("max", 1.0)):
         values[f"latency {name} (ms)"] = 1e3 * float(np.quantile(latencies, q))

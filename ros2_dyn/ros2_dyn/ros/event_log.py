@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the runtime did and rejected: counted for the diagnostics, and logged without flooding the log."""
+"""What the runtime did, rejected and doubted: counted for the diagnostics, and logged without flooding the log."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class EventLog:
                     self._log(event)
 
     def take_rejected(self) -> Counter[tuple[str, str]]:
-        """Return the number of rejected messages by topic and reason since the last call."""
+        """Return the number of messages rejected or doubted by topic and reason since the last call."""
         rejected, self._rejected = self._rejected, Counter()
         return rejected
 
@@ -45,7 +45,7 @@ class EventLog:
         if event.kind != "foreign":
             self._total += 1
             if self._is_due(1.0):
-                self._logger.warning(f"{event.text} ({self._total} rejected so far)")
+                self._logger.warning(f"{event.text} ({self._total} rejected or doubted so far)")
         elif event.logged and self._is_due(5.0):  # other robots' joints
             self._logger.warning(event.text)
 

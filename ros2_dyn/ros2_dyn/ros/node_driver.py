@@ -45,7 +45,7 @@ class NodeDriver:
         self.log = EventLog(node.get_logger())
         self.window = Window()
         self.outputs: Outputs | None = None
-        self.output = CommandOutput(node)
+        self.command_output = CommandOutput(node)
         self._node = node
         self._clock = RuntimeClock(runtime.settings.states.clock_timeout, time.monotonic())
         self._simulated = node.get_clock().ros_time_is_active
@@ -93,7 +93,7 @@ class NodeDriver:
         if update.command is not None:
             self._send(update)
         if not update.commands:  # also after the last command, which is no one's to go on with
-            self.output.failsafe.clear()
+            self.command_output.failsafe.clear()
         if update.stop_failed:
             self._stop_service.call()
         if (mode := self.runtime.mode) != self._mode:  # an expired command or a clock that was set may have ended it
@@ -109,10 +109,10 @@ class NodeDriver:
     def _send(self, update: Update) -> None:
         command, now = update.command, self.now()
         assert command is not None
-        if self.output.failsafe.commands:
+        if self.command_output.failsafe.commands:
             self.see_link()
         elif now <= command.expires:
-            self.output.send(command, now)
+            self.command_output.send(command, now)
         else:
             self.step(CommandExpired())
 
@@ -166,7 +166,7 @@ class NodeDriver:
         """Arm the failsafe process, and tell the runtime."""
         problem = None
         try:
-            await self._aside(partial(self.output.arm, config))
+            await self._aside(partial(self.command_output.arm, config))
         except FailsafeError as error:
             problem = error
         except OSError as error:  # no process can be forked, no file opened
@@ -225,20 +225,20 @@ class NodeDriver:
 
     def see_link(self) -> None:
         """Tell the runtime who receives the commands, and who else commands."""
-        link = self.output.link()
+        link = self.command_output.link()
         self.step(link)
 
     def let_time_pass(self) -> None:
         """Give the runtime the time, and show the failsafe process that this one works, which is watched, too."""
-        self.output.failsafe.beat()
+        self.command_output.failsafe.beat()
         self._looks += 1
-        if self.runtime.commands and (self.output.failsafe.commands or self._looks % 10 == 0):
+        if self.runtime.commands and (self.command_output.failsafe.commands or self._looks % 10 == 0):
             self.see_link()
         self.step(TimePassed())
 
     def close(self) -> None:
         """End: what is commanded passes to the failsafe process."""
-        self.output.failsafe.trigger()
+        self.command_output.failsafe.trigger()
         self._worker.shutdown(wait=False, cancel_futures=True)
         self._black_box.close(self.now())
 

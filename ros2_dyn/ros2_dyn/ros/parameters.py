@@ -10,7 +10,7 @@ from rclpy.parameter import Parameter
 
 from ros2_dyn.control.parameter import LISTS
 from ros2_dyn.ros.node_base import declare
-from ros2_dyn.runtime.settings import Settings, check_names, declared
+from ros2_dyn.runtime.settings import Settings, check_parameter_names, declared
 
 OF_EVERY_NODE = ("use_sim_time", "qos_overrides.", "start_type_description_service")
 """Beginnings of the names of parameters that any node has."""
@@ -23,7 +23,7 @@ def declare_settings(node: Node) -> Settings:
         InputError: as `Settings`, or there is no parameter of a name that is given.
     """
     given = {name for name in node.get_parameters_by_prefix("") if not name.startswith(OF_EVERY_NODE)}
-    check_names(given)
+    check_parameter_names(given)
     list_types = dict(zip(LISTS, (Parameter.Type.STRING_ARRAY, Parameter.Type.DOUBLE_ARRAY)))
     for name, each in declared().items():
         if name in given:  # without description and range

@@ -11,7 +11,7 @@ import os
 
 import numpy as np
 
-from ros2_dyn.control.stop import NOTHING_FOUND, StopHandover
+from ros2_dyn.control.stop.machine import NOTHING_FOUND, StopHandover
 from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
 from ros2_dyn.runtime.update import LastCommand
 

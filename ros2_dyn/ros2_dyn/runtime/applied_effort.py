@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
-from ros2_dyn.control.stop import ArmMotion
 from ros2_dyn.control.stop.machine import REST_DISTANCE
+from ros2_dyn.control.stop.motion import ArmMotion
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.state_pipeline import Observed

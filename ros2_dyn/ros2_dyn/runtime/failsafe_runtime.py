@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ros2_dyn.control.stop import ArmMotion
+from ros2_dyn.control.stop.motion import ArmMotion
 from ros2_dyn.control.stop.phases import MONITOR
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.heartbeat import Heartbeat

@@ -14,8 +14,8 @@ from math import inf
 import numpy as np
 
 from ros2_dyn.control.modes import MONITOR
-from ros2_dyn.control.stop import ArmMotion
 from ros2_dyn.control.stop.machine import REST_DISTANCE
+from ros2_dyn.control.stop.motion import ArmMotion
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.applied_effort import STILL_TIME
 from ros2_dyn.runtime.handover_protocol import ArmView, CommandedArm, Controller, Controllers, Outcome, Refused

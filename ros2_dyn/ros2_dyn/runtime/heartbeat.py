@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
-from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
+from ros2_dyn.control.state_freshness import max_command_age
 
 
 class Heartbeat:
@@ -19,9 +19,9 @@ class Heartbeat:
         """Begin.
 
         Args:
-            state_timeout: maximum age of a state that a command may be based on, s.
+            state_timeout: `states.timeout`, s.
         """
-        self.timeout = max(5 * RAMP_DOWN_PERIOD, COMMAND_AGE_FRACTION * state_timeout)
+        self.timeout = max(5 * RAMP_DOWN_PERIOD, max_command_age(state_timeout))
         """Silence from which on the process is held up, s."""
         self.beat_at = 0.0
         """When the number was seen to change last, s."""

@@ -13,7 +13,7 @@ from ros2_dyn.control.command_history import CommandHistory
 from ros2_dyn.control.loop_delay import LoopDelay
 from ros2_dyn.control.passivity_observer import PassivityObserver
 from ros2_dyn.control.sampled_stability import SampledLoop
-from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
+from ros2_dyn.control.state_freshness import max_command_age
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Observed
@@ -55,8 +55,8 @@ class LoopObserver:
 
     def use(self, settings: Settings) -> None:
         """Go on with other parameters."""
-        # a mode stops then, and no damper is in force any more
-        self.delay.timeout = COMMAND_AGE_FRACTION * settings.states.timeout
+        # a pause of the states by this ends a mode, and no damper is in force any more
+        self.delay.timeout = max_command_age(settings.states.timeout)
         self.delay.declared = settings.commands.delay
 
     def begin(self, commanded: bool) -> None:

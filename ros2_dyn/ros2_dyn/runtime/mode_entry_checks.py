@@ -21,7 +21,7 @@ from ros2_dyn.control.events import Violation
 from ros2_dyn.control.modes import MODES, AnyMode
 from ros2_dyn.control.position_limits import positions_beyond
 from ros2_dyn.control.soft_limits import WALL_WIDTH
-from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
+from ros2_dyn.control.state_freshness import max_command_age
 from ros2_dyn.control.unmodelled_effort import UnmodelledEffort
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
@@ -129,13 +129,13 @@ def limits_problem(robot: RobotDynamics) -> str:
 
 def state_stream(entry: Entry) -> str:
     """Joint states come with stamps, often enough and young."""
-    age, period, timeout = entry.arm.age, entry.arm.loop.period, COMMAND_AGE_FRACTION * entry.arm.state_timeout
+    age, period, timeout = entry.arm.age, entry.arm.loop.period, max_command_age(entry.arm.state_timeout)
     if not entry.stamped:
         return "joint_states has no stamps, so that the age of a state is not known"
     if period == inf:
         return "only one state has come on joint_states yet"
     if not 4 * period <= timeout:  # so that a single state may be lost
-        needed = 1.05 * 4 * period / COMMAND_AGE_FRACTION  # it is rounded to two digits
+        needed = 1.05 * 4 * period * entry.arm.state_timeout / timeout  # it is rounded to two digits
         return f"joint_states come every {period:.3g} s: set states.timeout to {needed:.2g} s or more"
     if abs(age) <= timeout:
         return ""

@@ -16,7 +16,7 @@ from ros2_dyn.control.gravity_compensation import STOP_DAMPING, gravity_compensa
 from ros2_dyn.control.modes import MODES, STOPPED, AnyMode
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.soft_limits import soft_walls, softened
-from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
+from ros2_dyn.control.state_freshness import max_command_age
 from ros2_dyn.control.stop.machine import StopHandover
 from ros2_dyn.control.stop.seen import BrakeInput, SeenState
 from ros2_dyn.control.turns import continuous_joints, nearest_turn
@@ -167,7 +167,7 @@ class ModeManager:
             data=data[self._order],
             hold=supervisor.carried,
             state_at=supervisor.state_at,
-            expires=based_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout,
+            expires=based_at + max_command_age(supervisor.policy.state_timeout),
             payload=tuple(robot.payload.at(now)),
             stop=supervisor.found,
         )

@@ -247,7 +247,7 @@ def declared() -> dict[str, Parameter]:
     return {each.name: each for group in Settings().groups() for each in group.parameters().values()}
 
 
-def check_names(names: Iterable[str]) -> None:
+def check_parameter_names(names: Iterable[str]) -> None:
     """Check that there are parameters of these names.
 
     Raises:
@@ -317,7 +317,7 @@ class Settings:
             InputError: as `from_values`.
         """
         given = flat(values)
-        check_names(given)
+        check_parameter_names(given)
 
         def changed(group: M) -> M:
             keys = {key: each.name for key, each in group.parameters().items() if each.name in given}

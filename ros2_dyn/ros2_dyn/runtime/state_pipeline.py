@@ -143,7 +143,10 @@ class StatePipeline:
         return self.synchronizer.on_measured(self.state, now)
 
     def _judged(self, state: MeasuredState, now: float, commanded: bool) -> MeasuredState:
-        """Return a state with what does not fit in it; it is computed all the same, but no command is based on it."""
+        """Return a state with what does not fit in it; it is computed all the same.
+
+        No command is based on positions that do not fit. Where velocities do not, a mode stops.
+        """
         q = self._plausibility.unwrapped(state.q)
         found = self._plausibility.check(state.joints, state.stamp, q, state.qd, now)
         problem, velocity_problem = found.problem, found.velocity_problem

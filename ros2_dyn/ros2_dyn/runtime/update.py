@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.modes import MONITOR
-from ros2_dyn.control.stop import NOTHING_FOUND, StopHandover
+from ros2_dyn.control.stop.machine import NOTHING_FOUND, StopHandover
 from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array

@@ -39,7 +39,7 @@ def test_a_flood_of_rejected_messages_is_logged_once_a_second_and_counted(clock)
     for k in range(1000):
         clock[0] = 100.0 + 0.0025 * k
         log.add([BAD])
-    assert logger.warnings == [f"{BAD.text} ({count} rejected so far)" for count in (1, 401, 801)]
+    assert logger.warnings == [f"{BAD.text} ({count} rejected or doubted so far)" for count in (1, 401, 801)]
     assert log.take_rejected() == Counter({("joint_states", "implausible"): 1000})
     assert not log.take_rejected()
 
@@ -47,7 +47,7 @@ def test_a_flood_of_rejected_messages_is_logged_once_a_second_and_counted(clock)
 def test_other_joints_do_not_hide_what_is_rejected(clock):
     log = EventLog(logger := Logger())
     log.add([FOREIGN, BAD, FOREIGN, BAD])
-    assert logger.warnings == [FOREIGN.text, f"{BAD.text} (1 rejected so far)"]
+    assert logger.warnings == [FOREIGN.text, f"{BAD.text} (1 rejected or doubted so far)"]
     clock[0] += 4.9
     log.add([FOREIGN])
     assert len(logger.warnings) == 2

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from ros2_dyn.control.stop import NOTHING_FOUND, StopHandover
+from ros2_dyn.control.stop.machine import NOTHING_FOUND, StopHandover
 from ros2_dyn.ros.shared_command import SharedCommand
 from ros2_dyn.runtime.update import LastCommand
 

@@ -16,7 +16,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
-from ros2_dyn.control.stop import ArmMotion
+from ros2_dyn.control.stop.motion import ArmMotion
 from ros2_dyn.dynamics import forward_kinematics, jacobian
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array

@@ -30,13 +30,13 @@ class Needs:
     """What a mode needs of its surroundings, and what they have to expect of it."""
 
     target: TargetKind | None = None
-    """What it follows, and without which it stops; None: nothing."""
+    """What it follows, and without which it stops; None: nothing. The tip is slow unless that is a motion of joints."""
     may_follow: tuple[TargetKind, ...] = ()
     """What it follows besides, where it is given."""
     enabling_signal: bool = False
     """Whether a person has to hold a button, unless `commands.require_enable` is false."""
     contact: bool = False
-    """Whether people or things are touched: the tip is slow, and contact is no collision."""
+    """Whether people or things are touched: contact is no collision."""
     known_delay: bool = False
     """Whether it presses by itself, stably up to a delay only, which has to be known."""
     walls: bool = False

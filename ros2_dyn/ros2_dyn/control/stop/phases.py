@@ -29,12 +29,12 @@ class About(NamedTuple):
 REPEATED = "a slew to what held the arm last, repeated"
 PHASES: dict[Phase, About] = {
     "silent": About(MONITOR, "nothing", ""),
-    "active": About(None, "the law of the mode", "a slew to gravity compensation, until the phase ends"),
+    "active": About(None, "the law of the mode", "a slew to gravity compensation, or to zero with `zero_effort`"),
     "braking": About(STOPPED, "gravity compensation, damping, springs, and the sum of their efforts", REPEATED),
     "holding": About(STOPPED, "what `braking` commands", REPEATED),
     "failed": About(STOPPED, "what `braking` commands; `commands.stop_service` is called", REPEATED),
     "released": About(STOPPED, "the same, without these joints; `commands.stop_service` again", REPEATED),
-    "zeroing": About(STOPPED, "a slew to zero, and zero for 0.3 s", "a slew to zero, repeated"),
+    "zeroing": About(STOPPED, "a slew to zero, and zero for 0.3 s", "the same"),
     "leaving": About(MONITOR, "what `braking` commands", REPEATED),
     "ending": About(MONITOR, "the effort that holds the arm, constant; or a ramp to zero", REPEATED),
 }
@@ -51,14 +51,15 @@ class Transition(NamedTuple):
 
 
 ENTERED = "a mode is requested, and all entry checks hold"
-FAILS_OR_STALE = "a condition fails, or states are too old"
 LEFT = "`monitor` is requested"
 FAILS = (
     "a joint exceeds 1.2 times the speed at the stop, or that to which efforts drive it until they have turned, by 0.2 "
     "rad/s. From then on, what is allowed falls to 0.2 rad/s within 1 s, or sooner where efforts can be built up "
     "sooner; an arm that obeys and is pushed is judged 1 s after the stop, or after it was slow by itself"
 )
-AGAIN = "states are too old, and come again"
+STALE = "states are too old"
+FAILS_OR_STALE = f"a condition fails, or {STALE}"
+CHANGED = "the robot changes, without `zero_effort`"
 TRANSITIONS = (
     Transition("silent", "entered", "active", ENTERED),
     Transition("active", "entered", "active", "another mode is requested"),
@@ -69,7 +70,7 @@ TRANSITIONS = (
     Transition("braking", "fails", "failed", FAILS),
     Transition("holding", "fails", "failed", "a joint is 0.3 rad away from where it rested"),
     Transition("holding", "moves", "braking", "the same, of an arm that obeys and is pushed"),
-    Transition("holding", "stopped", "braking", AGAIN),
+    Transition("holding", "stopped", "braking", STALE),
     Transition(
         "failed",
         "fails",
@@ -79,12 +80,12 @@ TRANSITIONS = (
     Transition("zeroing", "ends", "silent", "zero has been commanded for 0.3 s"),
     Transition("leaving", "rests", "ending", "no joint has moved by 0.003 rad in 0.3 s"),
     Transition("leaving", "fails", "failed", FAILS),
-    Transition("leaving", "stopped", "braking", "the robot changes"),
+    Transition("leaving", "stopped", "braking", CHANGED),
     Transition("leaving", "ends", "silent", "no state for 2 s"),
     Transition("ending", "moves", "leaving", "a joint moves by 0.003 rad in 0.3 s"),
-    Transition("ending", "unseen", "leaving", AGAIN),
-    Transition("ending", "stopped", "braking", "the robot changes"),
-    Transition("ending", "ends", "silent", "this effort has held the arm for 0.3 s, or no state for 2 s"),
+    Transition("ending", "unseen", "leaving", STALE),
+    Transition("ending", "stopped", "braking", CHANGED),
+    Transition("ending", "ends", "silent", "this effort has held the arm for 0.3 s"),
     *(Transition(each, "left", "leaving", LEFT) for each in ("braking", "holding", "failed", "released", "zeroing")),
     *(
         Transition(each, "entered", "active", ENTERED)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from ros2_dyn.control.stop import ArmMotion
+from ros2_dyn.control.stop.motion import ArmMotion
 
 
 def observed(position, until, period=0.004, memory=0.3) -> ArmMotion:

@@ -11,9 +11,8 @@ from numpy.testing import assert_allclose
 
 from control_states import made_up
 from ros2_dyn.control import CommandLimits, CommandSupervisor, SupervisorPolicy
-from ros2_dyn.control.stop import StopHandover
 from ros2_dyn.control.stop.law import Hold
-from ros2_dyn.control.stop.machine import Stop
+from ros2_dyn.control.stop.machine import Stop, StopHandover
 from ros2_dyn.control.stop.seen import BrakeInput, SeenState
 
 LIMITS = CommandLimits(("a", "b"), np.array([100.0, 100.0]), np.array([1000.0, 1000.0]), np.array([9.0, 9.0]))
