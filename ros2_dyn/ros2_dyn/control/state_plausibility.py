@@ -59,8 +59,8 @@ class StatePlausibility:
     ignored, so that the next one is compared with the last that did: a single outlier costs one state. A stream with
     several of them ends a mode, as with two drivers that publish the same joints, and its velocities brake the arm.
 
-    A joint that was not seen for longer than `timeout`, and is elsewhere than its velocities before and after tell, is
-    believed when it has been seen for as long: a driver that is restarted may begin with zeros.
+    A position that does not fit is believed when such positions have been told for `timeout` without a pause as long: a
+    driver that is restarted may begin with zeros.
 
     Positions that have changed smoothly for 0.1 s, and not as the velocities say, are believed: their rates replace the
     velocities, so that an arm whose driver tells wrong velocities can be braked; those of the other joints stay. Steps
@@ -98,7 +98,7 @@ class StatePlausibility:
         self._wrong_velocity, self._wrong_velocity_at = "", -inf
         self._slip, self._slip_at = "", -inf
         self._stepped_at = [-inf] * n
-        self._told_at, self._elsewhere_at = [-inf] * n, [-inf] * n
+        self._told_at, self._doubted_at, self._elsewhere_at = [-inf] * n, [-inf] * n, [-inf] * n
 
     def unwrapped(self, q: list[float]) -> list[float]:
         """Return positions, rad or m, shape (n,), with the turns of continuous joints that go on from what fitted."""
@@ -159,14 +159,16 @@ class StatePlausibility:
         """Return why a joint's position does not fit; keep it where it does, or where the one before is too old."""
         limits, before = self.limits, self._stamps[i]
         dt = inf if before is None else 1e-9 * (stamp - before)
-        silent, self._told_at[i] = inf > 1e-9 * (stamp - self._told_at[i]) > limits.timeout, stamp
+        if not self._problems[i] or 1e-9 * (stamp - self._told_at[i]) > limits.timeout:
+            self._doubted_at[i] = stamp  # what follows may not fit
+        self._told_at[i] = stamp
         if not 0 <= dt <= limits.timeout:
             low, high = self._ranges[i]
             if not low <= q <= high:  # an arm that was seen on its way there is there: a hand may push it
                 return f"'{limits.joint_names[i]}' is at {q:.4g}, far beyond its limits: is its unit rad or m?"
             problem = self._problems[i] if before is not None and dt > 0 else ""
-            if silent and abs(q - self._q[i] - 0.5 * (qd + self._qd[i]) * dt) > self._explained(i, qd, dt):
-                self._elsewhere_at[i] = stamp
+            if 0 < dt < inf and abs(q - self._q[i] - 0.5 * (qd + self._qd[i]) * dt) > self._explained(i, qd, dt):
+                self._elsewhere_at[i] = self._doubted_at[i]
                 problem = self._elsewhere(i, stamp)
             self._keep(i, stamp, q, qd, error=0.0, slipped=0.0)
             self._rates[i] = qd if abs(qd) < 100.0 else 0.0  # rad/s or m/s, which no joint has

@@ -192,9 +192,9 @@ FAMILIES: dict[str, Family] = {
         Family(
             "other commander",
             0.1,
-            (*COMMANDERS, *PUSHES),
+            COMMANDERS,
             (promises.other_commander, *HELD, *SLOW),
-            Disturbances((*COMMANDERS, *PUSHES)),
+            Disturbances(COMMANDERS),
         ),
         Family(
             "hand",

@@ -117,6 +117,19 @@ def test_zeros_that_a_driver_tells_first_when_it_begins_again_are_not_believed(p
     assert not any(found[60:])
 
 
+@pytest.mark.parametrize("pause", [0.004, 0.05, 0.1])
+def test_zeros_after_a_pause_that_is_no_longer_than_the_timeout_are_believed_no_sooner(pause):
+    """They were believed once the position before was too old, however few of them had come."""
+    stream, at = Stream(), (1.0, -1.2)
+    for _ in range(50):
+        assert not stream.send(at)
+    stream.send((0.0, 0.0), period=pause)
+    for _ in range(24):  # 0.096 s
+        assert stream.found.problem
+        stream.send((0.0, 0.0))
+    assert not any([(stream.send(at), stream.found.problem)[1] for _ in range(100)][60:])
+
+
 @pytest.mark.parametrize(("speed", "then"), [(0.0, 0.0), (1.0, 1.0), (1.0, 0.0)])
 def test_joint_that_is_seen_again_where_its_velocities_brought_it_is_believed_at_once(speed, then):
     stream = Stream()
