@@ -13,7 +13,7 @@ from ros2_dyn.control.command_settings import StopBehaviour
 from ros2_dyn.control.effort_limiter import CommandLimits, EffortLimiter
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.state_freshness import StateFreshness
-from ros2_dyn.control.stop.machine import PROOF_TIME, REST_DISTANCE, WINDOW, Stop, StopFailure, StopHandover
+from ros2_dyn.control.stop.machine import PROOF_TIME, REST_DISTANCE, WINDOW, Stop, StopFailure, StopFindings
 from ros2_dyn.control.stop.motion import ArmMotion
 from ros2_dyn.control.stop.phases import MONITOR, PHASES, Phase, Signal
 from ros2_dyn.control.stop.seen import BrakeInput, SeenState
@@ -135,7 +135,7 @@ class CommandSupervisor:
         return self._freshness.state_at
 
     @property
-    def found(self) -> StopHandover:
+    def found(self) -> StopFindings:
         """Where a stop stands, for another process that goes on with it."""
         return self._stop.found
 
@@ -193,7 +193,7 @@ class CommandSupervisor:
         self._limiter.end_ramp()
         self._take(STOPS[self.policy.stop_behaviour])
 
-    def go_on_stopping(self, found: StopHandover) -> None:
+    def go_on_stopping(self, found: StopFindings) -> None:
         """Go on with a stop of another process; one that failed is reported again."""
         self._stop.go_on(found)
         if self.found.escalated:  # who reported it may have died before anybody was called

@@ -11,7 +11,7 @@ import os
 
 import numpy as np
 
-from ros2_dyn.control.stop.machine import NOTHING_FOUND, StopHandover
+from ros2_dyn.control.stop.machine import NOTHING_FOUND, StopFindings
 from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
 from ros2_dyn.runtime.update import LastCommand
 
@@ -74,7 +74,7 @@ class SharedCommand:
             return None
         n, numbers = self._n, self._memory["slots"][turn - 1].copy()
         age, effort, hold, payload, stop = np.split(numbers, [1, 1 + n, 1 + 2 * n, 1 + 2 * n + len(NO_PAYLOAD)])
-        return LastCommand(float(age[0]), effort, hold, tuple(payload.tolist()), StopHandover.of(stop))
+        return LastCommand(float(age[0]), effort, hold, tuple(payload.tolist()), StopFindings.of(stop))
 
     @property
     def taken(self) -> bool:

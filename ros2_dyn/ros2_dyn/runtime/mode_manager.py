@@ -17,7 +17,7 @@ from ros2_dyn.control.modes import MODES, STOPPED, AnyMode
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.soft_limits import soft_walls, softened
 from ros2_dyn.control.state_freshness import max_command_age
-from ros2_dyn.control.stop.machine import StopHandover
+from ros2_dyn.control.stop.machine import StopFindings
 from ros2_dyn.control.stop.seen import BrakeInput, SeenState
 from ros2_dyn.control.turns import continuous_joints, nearest_turn
 from ros2_dyn.control.unmodelled_effort import UnmodelledEffort
@@ -291,7 +291,7 @@ class ModeManager:
         supervisor.go_on_stopping(last.stop if latest is None else self._on_the_turns_of(latest, last.stop))
         return self._command(supervisor.last, now)
 
-    def _on_the_turns_of(self, latest: Observed, stop: StopHandover) -> StopHandover:
+    def _on_the_turns_of(self, latest: Observed, stop: StopFindings) -> StopFindings:
         """Return the stop of another process, which may have counted other turns of continuous joints."""
         assert self._observer.robot is not None
         if stop.anchor is None:

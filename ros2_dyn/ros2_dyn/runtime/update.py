@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.modes import MONITOR
-from ros2_dyn.control.stop.machine import NOTHING_FOUND, StopHandover
+from ros2_dyn.control.stop.machine import NOTHING_FOUND, StopFindings
 from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
@@ -43,7 +43,7 @@ class Command(NamedTuple):
     """Time from which on it is too late to publish it, s."""
     payload: tuple[float, ...] = NO_PAYLOAD
     """Inertial parameters of what the arm carries, shape (10,)."""
-    stop: StopHandover = NOTHING_FOUND
+    stop: StopFindings = NOTHING_FOUND
     """Where a stop stands."""
 
     def as_last(self, now: float) -> LastCommand:
@@ -98,7 +98,7 @@ class LastCommand(NamedTuple):
     """Effort that only carries the arm at the same state, N m or N, shape (n,)."""
     payload: tuple[float, ...] = NO_PAYLOAD
     """Inertial parameters of what the arm carries, shape (10,)."""
-    stop: StopHandover = NOTHING_FOUND
+    stop: StopFindings = NOTHING_FOUND
     """Where a stop stands."""
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from ros2_dyn.control.stop.machine import NOTHING_FOUND, StopHandover
+from ros2_dyn.control.stop.machine import NOTHING_FOUND, StopFindings
 from ros2_dyn.ros.shared_command import SharedCommand
 from ros2_dyn.runtime.update import LastCommand
 
 N = 3
-FAILED = StopHandover("released", np.array([0.1, 0.2, 0.3]), np.full(3, 7.0), np.array([True, False, False]))
+FAILED = StopFindings("released", np.array([0.1, 0.2, 0.3]), np.full(3, 7.0), np.array([True, False, False]))
 
 
 @pytest.fixture
@@ -22,16 +22,16 @@ def both() -> Iterator[tuple[SharedCommand, SharedCommand]]:
         yield SharedCommand(shared.fileno(), N), SharedCommand(shared.fileno(), N)
 
 
-HELD = StopHandover("holding", np.zeros(3))
+HELD = StopFindings("holding", np.zeros(3))
 
 
-def last(value: float, stop: StopHandover = NOTHING_FOUND) -> LastCommand:
+def last(value: float, stop: StopFindings = NOTHING_FOUND) -> LastCommand:
     """Return a command that a number tells from others."""
     return LastCommand(value, np.full(N, value), np.full(N, 2 * value), tuple([value] * 10), stop)
 
 
 @pytest.mark.parametrize(
-    "stop", [NOTHING_FOUND, FAILED, FAILED._replace(released=None), StopHandover("holding", np.zeros(3))]
+    "stop", [NOTHING_FOUND, FAILED, FAILED._replace(released=None), StopFindings("holding", np.zeros(3))]
 )
 def test_failsafe_process_reads_the_newest_command_of_the_node(both, stop):
     node, failsafe = both

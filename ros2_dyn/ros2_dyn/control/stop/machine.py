@@ -41,8 +41,8 @@ class StopFailure(NamedTuple):
     """Which joints did it, shape (n,), bool."""
 
 
-class StopHandover(NamedTuple):
-    """Where a stop stands, for another process that goes on with it."""
+class StopFindings(NamedTuple):
+    """Where a stop stands and what it has found, for another process that goes on with it."""
 
     phase: Phase = "silent"
     anchor: Array | None = None
@@ -64,7 +64,7 @@ class StopHandover(NamedTuple):
         return np.concatenate([[phase], *(unknown if each is None else each for each in self[1:])])
 
     @classmethod
-    def of(cls, numbers: Array) -> StopHandover:
+    def of(cls, numbers: Array) -> StopFindings:
         """Return what `numbers` has made of it."""
         parts = [None if np.isnan(each[0]) else each for each in np.reshape(numbers[1:], (3, -1))]
         anchor, correction, released = parts
@@ -72,7 +72,7 @@ class StopHandover(NamedTuple):
         return cls(get_args(Phase)[int(numbers[0])], anchor, correction, released)
 
 
-NOTHING_FOUND = StopHandover()
+NOTHING_FOUND = StopFindings()
 """Before any stop."""
 
 
@@ -109,11 +109,11 @@ class Stop:
         return (self.phase, "entered") in NEXT
 
     @property
-    def found(self) -> StopHandover:
+    def found(self) -> StopFindings:
         """Where it stands."""
-        return StopHandover(self.phase, self.hold.anchor, self.hold.correction, self._released)
+        return StopFindings(self.phase, self.hold.anchor, self.hold.correction, self._released)
 
-    def go_on(self, found: StopHandover) -> None:
+    def go_on(self, found: StopFindings) -> None:
         """Go on where the stop of another process was."""
         self.hold.anchor, self.hold.correction, self._released = found.anchor, found.correction, found.released
         if self.phase == "braking" and found.escalated:

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from control_states import made_up
 from ros2_dyn.control import CommandLimits, CommandSupervisor, SupervisorPolicy
 from ros2_dyn.control.stop.law import Hold
-from ros2_dyn.control.stop.machine import Stop, StopHandover
+from ros2_dyn.control.stop.machine import Stop, StopFindings
 from ros2_dyn.control.stop.seen import BrakeInput, SeenState
 
 LIMITS = CommandLimits(("a", "b"), np.array([100.0, 100.0]), np.array([1000.0, 1000.0]), np.array([9.0, 9.0]))
@@ -496,7 +496,7 @@ def test_states_that_were_measured_before_a_stop_and_come_after_it_do_not_judge_
 def test_process_that_takes_over_goes_on_with_what_the_stop_has_found_out(seconds):
     """It carries a weight that the model does not know, from the numbers that the node has left."""
     joints = stopped(0.5, weight=10.0, seconds=seconds)
-    found = StopHandover.of(joints.supervisor.found.numbers(2))
+    found = StopFindings.of(joints.supervisor.found.numbers(2))
     other = CommandSupervisor(LIMITS, SupervisorPolicy())
     other.enter("gravity", applied=joints.command, gravity=np.zeros(2), age=0.001, now=joints.now)
     other.stop("takeover")
@@ -513,7 +513,7 @@ def test_process_that_takes_over_a_stop_that_failed_reports_it_again_and_leaves_
     other = CommandSupervisor(LIMITS, SupervisorPolicy())
     other.enter("gravity", applied=joints.command, gravity=np.zeros(2), age=0.001, now=joints.now)
     other.stop("takeover")
-    other.go_on_stopping(StopHandover.of(joints.supervisor.found.numbers(2)))
+    other.go_on_stopping(StopFindings.of(joints.supervisor.found.numbers(2)))
     joints.supervisor, joints.failures = other, 0
     joints.run(0.5)
     assert (joints.phase, joints.failures, joints.command[0]) == ("released", 1, 0.0)
