@@ -56,8 +56,8 @@ def load_changed(world: World, rng: np.random.Generator) -> Fault:
 
 
 def load_hung(world: World, rng: np.random.Generator) -> Fault:
-    """Let the mode be left, and the arm lose or take up a load while it stops."""
-    changed, delay = load_changed(world, rng), float(rng.uniform(0.02, 0.4))
+    """Let the mode be left, and the arm lose or take up a load while it is braked, before its rest is proved."""
+    changed, delay = load_changed(world, rng), float(rng.uniform(0.02, 0.2))  # s; nobody could hold it later
 
     def begin() -> None:
         world.node.input(ModeRequest(MONITOR))
