@@ -160,20 +160,10 @@ class StatePlausibility:
         limits, before = self.limits, self._stamps[i]
         dt = inf if before is None else 1e-9 * (stamp - before)
         if not self._problems[i] or 1e-9 * (stamp - self._told_at[i]) > limits.timeout:
-            self._doubted_at[i] = stamp  # what follows may not fit
+            self._doubted_at[i] = stamp  # since when what came without a pause does not fit, if this does not
         self._told_at[i] = stamp
         if not 0 <= dt <= limits.timeout:
-            low, high = self._ranges[i]
-            if not low <= q <= high:  # an arm that was seen on its way there is there: a hand may push it
-                return f"'{limits.joint_names[i]}' is at {q:.4g}, far beyond its limits: is its unit rad or m?"
-            problem = self._problems[i] if before is not None and dt > 0 else ""
-            if 0 < dt < inf and abs(q - self._q[i] - 0.5 * (qd + self._qd[i]) * dt) > self._explained(i, qd, dt):
-                self._elsewhere_at[i] = self._doubted_at[i]
-                problem = self._elsewhere(i, stamp)
-            self._keep(i, stamp, q, qd, error=0.0, slipped=0.0)
-            self._rates[i] = qd if abs(qd) < 100.0 else 0.0  # rad/s or m/s, which no joint has
-            self._rate_error[i] = inf
-            return problem
+            return self._begin_anew(i, stamp, q, qd, dt)
         moved, qd_before, rate = q - self._q[i], self._qd[i], self._rates[i]
         step = moved - 0.5 * (qd + qd_before) * dt
         error = self._error[i] * 0.1 / (0.1 + dt) + step  # forgotten within 0.1 s
@@ -205,9 +195,22 @@ class StatePlausibility:
             self._rate_error[i] = rough / (dt + RATE_TIME)
         return self._elsewhere(i, stamp)
 
-    def _explained(self, i: int, qd: float, dt: float) -> float:
-        """Return how far a joint may go, besides what its velocities make of a time, s, rad or m."""
-        return self.limits.tolerance + 0.5 * dt * abs(qd - self._qd[i])
+    def _begin_anew(self, i: int, stamp: int, q: float, qd: float, dt: float) -> str:
+        """Keep a joint's position where the one before is too old, or missing; return why it is not believed yet."""
+        low, high = self._ranges[i]
+        if not low <= q <= high:  # an arm that was seen on its way there is there: a hand may push it
+            return f"'{self.limits.joint_names[i]}' is at {q:.4g}, far beyond its limits: is its unit rad or m?"
+        problem = ""
+        if 0 < dt < inf:
+            problem = self._problems[i]
+            unexplained = abs(q - self._q[i] - 0.5 * (qd + self._qd[i]) * dt) - 0.5 * abs(qd - self._qd[i]) * dt
+            if unexplained > self.limits.tolerance:  # whatever the velocity was between
+                self._elsewhere_at[i] = self._doubted_at[i]
+                problem = self._elsewhere(i, stamp)
+        self._keep(i, stamp, q, qd, error=0.0, slipped=0.0)
+        self._rates[i] = qd if abs(qd) < 100.0 else 0.0  # rad/s or m/s, which no joint has
+        self._rate_error[i] = inf
+        return problem
 
     def _elsewhere(self, i: int, stamp: int) -> str:
         """Return why the position of a joint is not believed that is elsewhere since it is seen again; empty: it is."""
