@@ -228,16 +228,13 @@ class ArmObserver:
         """Which joints do not answer to commands, shape (n,), bool: others move them; see `Unanswered`."""
         return self._monitor.unanswered
 
-    def is_pushed(self, arm: Arm, *, shared: bool) -> bool:
+    def is_pushed(self, arm: Arm) -> bool:
         """Return whether an effort from outside that the model does not explain drives a joint, and no swing.
 
-        Args:
-            arm: at the newest state, commanded.
-            shared: whether another node commands it besides: what that exerts is from outside. What a drive lacks else
-                looks like a push, and is none.
+        What a drive lacks looks like a push, and is none.
         """
         _, observed = self._known()
-        outside = shared or (arm.exerted is not None and not self._monitor.drives_beyond(observed))
+        outside = arm.exerted is not None and not self._monitor.drives_beyond(observed)
         return outside and self._monitor.is_driven(arm.state.qd) and not self.loop.delay.swing.goes_on(arm.now)
 
     def model_difference(self, now: float, *, contact_expected: bool) -> ModelDifference | None:

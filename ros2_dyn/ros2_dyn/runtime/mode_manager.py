@@ -133,7 +133,7 @@ class ModeManager:
                 observer.obeying(arm) | rivals,
                 softened=0.0 if self._braked is None else softened(arm, self._braked),
                 unloaded=robot.unloaded(state.q, arm.now if self._braked is None else self._braked.now, arm.now),
-                pushed=observer.is_pushed(arm, shared=rivals),
+                pushed=not rivals and observer.is_pushed(arm),
                 misplaced=misplaced,
                 doubtful=bool(arm.velocity_problem) and not misplaced.any(),
                 unanswered=observer.unanswered | (rivals and arm.doubt is not None),

@@ -518,6 +518,19 @@ def test_arm_that_another_node_commands_besides_is_not_thrown_when_that_ends():
     assert played.arm.tip_position()[2] < height + 0.01
 
 
+@pytest.mark.parametrize("name", ["mock_arm", "xarm7"])
+def test_brakes_are_called_of_an_arm_that_the_zeros_of_another_node_let_fall(name):
+    """They come right after each command. What the other exerts counted as a push, and the arm fell for 1 s."""
+    played = world(name, error=0.0, rate=100.0, **{"commands.model_tolerance": 0.1})
+    played.want_mode("gravity")
+    played.run(1.0025)
+    start_fault(played, "second commander", np.random.default_rng(0), 0.6)
+    home = played.arm.q.copy()
+    while not played.node.stop_calls:
+        played.run(played.now + 0.01)
+        assert np.abs(played.arm.q - home).max() < MAX_TRAVEL + 0.05
+
+
 @pytest.mark.parametrize("force", part([40.0, 60.0], 1))
 def test_joint_that_a_soft_wall_holds_stays_when_the_mode_is_left(force):
     """The effort that commands end in lacked that of the wall, which a push leans on: 0.5 rad/s, 0.11 rad."""
