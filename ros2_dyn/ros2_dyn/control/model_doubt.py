@@ -125,21 +125,28 @@ def mean_difference(t: Array, momentum: Array, model_rate: Array) -> Array:
 class Doubt:
     """Accumulated doubt of each joint: it grows while a difference is above the allowed one, and shrinks below it."""
 
+    BORNE = 0.03
+    """Time for which twice the allowed difference is borne, s."""
+
     def __init__(self, n: int) -> None:
         self._sum = [0.0] * n
         self._t = inf
+
+    @property
+    def joints(self) -> Array:
+        """Which joints are doubted, shape (n,), bool."""
+        return np.array(self._sum) > self.BORNE
 
     def update(self, t: float, differences: Sequence[float], allowed: Sequence[float]) -> int | None:
         """Take the differences at a time, s, N m or N, each of shape (n,); return the joint that is doubted, if any."""
         dt = min(max(t - self._t, 0.0), 0.012)  # s: two states at least make a doubt
         self._t = t
-        borne = 0.03  # s, for which twice the allowed difference is borne
         self._sum = [  # an outlier is no doubt, and one that lasted is over as soon as it began
-            min(max(0.0, doubt + dt * (min(abs(d) / e, 3.0) - 1.0)), 2 * borne)
+            min(max(0.0, doubt + dt * (min(abs(d) / e, 3.0) - 1.0)), 2 * self.BORNE)
             for doubt, d, e in zip(self._sum, differences, allowed)
         ]
         worst = max(self._sum)
-        return self._sum.index(worst) if worst > borne else None
+        return self._sum.index(worst) if worst > self.BORNE else None
 
 
 class Unanswered:
@@ -153,25 +160,32 @@ class Unanswered:
         """Know nothing yet of n joints."""
         self.joints: Array = np.zeros(n, dtype=bool)
         """These joints, shape (n,), bool."""
-        self._since: tuple[Array, Array] | None = None
+        self._lacks = Doubt(n)
+        self._first: list[tuple[Array, Array]] = []
+        """Efforts and commands of the first states, each N m or N, shape (n,): one alone is noisy."""
+        self._until = inf
 
     def forget(self) -> None:
         """Take notice that the controller follows."""
-        if self._since is not None:
-            self.joints, self._since = np.zeros_like(self.joints), None
+        if self._first:
+            self.joints, self._lacks, self._first = np.zeros_like(self.joints), Doubt(len(self.joints)), []
 
-    def update(self, exerted: Array, low: Array, high: Array, allowed: Array) -> None:
-        """Take the efforts at a state, and what was commanded lately.
+    def update(self, t: float, exerted: Array, low: Array, high: Array, allowed: Array) -> None:
+        """Take the efforts at a time, s, and what was commanded lately.
 
         Args:
+            t: time of the state, s.
             exerted: measured efforts, N m or N, shape (n,).
             low: smallest command that they may follow, N m or N, shape (n,).
             high: the largest one, N m or N, shape (n,).
             allowed: changes of commands that say nothing, N m or N, shape (n,).
         """
-        if self._since is None:
-            self._since = exerted, clip(exerted, low, high)
-        before, commanded = self._since
+        if not self._first:
+            self._until = t + Doubt.BORNE
+        if t <= self._until:
+            self._first.append((exerted, clip(self._first[-1][1] if self._first else exerted, low, high)))
+        before, commanded = np.mean(self._first, axis=0)
         change = clip(commanded, low, high) - commanded
-        answered = (exerted - before) * np.sign(change) >= OBEYED * np.abs(change)
-        self.joints = self.joints | ((np.abs(change) > allowed) & ~answered)
+        answer = (exerted - before) * np.sign(change)
+        self._lacks.update(t, np.maximum(np.abs(change) - answer / OBEYED, 0.0).tolist(), allowed.tolist())
+        self.joints = self.joints | self._lacks.joints

@@ -319,7 +319,7 @@ class ModelMonitor:
                 self._unanswered.forget()
             else:
                 not_followed = self._not_followed(robot, i, exerted[i], low[i], high[i])
-                self._unanswered.update(*map(np.array, (exerted, low, high, self._following_margin)))
+                self._unanswered.update(t, *map(np.array, (exerted, low, high, self._following_margin)))
         tau = applied if own is None else [a + g for a, g in zip(applied, own)]
         observes = self._observer.observe(t, tau, terms.observed)  # also where a stop goes on with a doubt
         if not_followed is not None or not observes:

@@ -8,6 +8,7 @@ from robots import mock_arm
 from ros2_dyn.control.arm_state import arm_state
 from ros2_dyn.control.model_doubt import (
     Doubt,
+    Unanswered,
     allowance,
     contact_allowance,
     looks_lost,
@@ -88,6 +89,21 @@ def test_one_outlier_is_no_doubt_and_is_forgotten(period):
     doubt = Doubt(1)
     for k in range(100):
         assert doubt.update(period * k, [1e9 if k % 10 == 9 else 0.0], [1.0]) is None
+
+
+@pytest.mark.parametrize(("gain", "noise", "expected"), [(1.0, 0.5, 0), (0.6, 0.3, 0), (0.0, 0.0, 10), (0.0, 0.5, 10)])
+def test_a_joint_whose_efforts_are_noisy_is_not_taken_for_another_controllers(gain, noise, expected):
+    """One state alone decided: springs were taken from 7 of 10 noisy joints that obey, and from all that are derated."""
+    found, rng = 0, np.random.default_rng(5)
+    for _ in range(10):
+        unanswered = Unanswered(1)
+        for t in np.arange(0.0, 2.0, 0.005):
+            command = np.array([min(2.0 * t, 4.0)])
+            unanswered.update(t, gain * command + noise * rng.normal(size=1), command, command, np.ones(1))
+        found += int(unanswered.joints.sum())
+        unanswered.forget()
+        assert not unanswered.joints.any()
+    assert found == expected
 
 
 def test_the_mean_difference_needs_no_acceleration():
