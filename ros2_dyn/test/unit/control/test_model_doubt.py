@@ -93,7 +93,7 @@ def test_one_outlier_is_no_doubt_and_is_forgotten(period):
 
 @pytest.mark.parametrize(("gain", "noise", "expected"), [(1.0, 0.5, 0), (0.6, 0.3, 0), (0.0, 0.0, 10), (0.0, 0.5, 10)])
 def test_a_joint_whose_efforts_are_noisy_is_not_taken_for_another_controllers(gain, noise, expected):
-    """One state alone decided: springs were taken from 7 of 10 noisy joints that obey, and from all that are derated."""
+    """One state alone decided: 7 of 10 noisy joints that obey lost their springs, and all that are derated."""
     found, rng = 0, np.random.default_rng(5)
     for _ in range(10):
         unanswered = Unanswered(1)
