@@ -85,7 +85,7 @@ class Stop:
         self._released: Array | None = None
         self._since: float | None = None
         self._judged_from = self._slow_at = 0.0
-        self._turned = False
+        self._turned = self._disobeyed = False
         self._at = 0.0
         self._reference: Array | None = None
         self._rested_at: Array | None = None
@@ -101,7 +101,7 @@ class Stop:
         if signal not in ("rests", "ends"):
             self._since = None
         if signal in ("stopped", "left"):
-            self._response = EffortResponse(PROOF_TIME)
+            self._response, self._disobeyed = EffortResponse(PROOF_TIME), False
 
     @property
     def may_enter(self) -> bool:
@@ -158,8 +158,8 @@ class Stop:
     ) -> StopFailure | None:
         """Take a state: return why the motion since the stop is a failure, or go where it leads; see `TRANSITIONS`.
 
-        An arm that something outside drives, and that obeys, is judged anew when that ends: a person who bumps it makes
-        no stop fail for `STOP_TIME`, from the stop on or once it is slow.
+        An arm that something outside drives, and that has obeyed since the stop, is judged anew when that ends: a
+        person who bumps it makes no stop fail for `STOP_TIME`, from the stop on or once it is slow.
 
         Args:
             motion: of the arm.
@@ -184,14 +184,15 @@ class Stop:
         if self._reference is None:
             self._reference = np.full_like(arm.qd, fastest)
         self._await_turn(arm, driving, at, late=since > turning)
-        pushed = given.pushed and bool(obeyed.all())
+        self._disobeyed = self._disobeyed or not obeyed.all()
+        pushed = given.pushed and not self._disobeyed
         self._excuse_push(at, fastest, pushed)
         since = at - self._judged_from
         if speed is None:
             return None
         if self.phase == "holding":
             return self._leaves_rest(given, pushed)
-        if self.phase in ("braking", "leaving") and motion.at_rest(REST_DISTANCE, PROOF_TIME):
+        if self._comes_to_rest(motion, at):
             self._rested_at = arm.q
             if not pushed:  # by a hand that bears a part of the arm
                 self.hold.rest(arm.q)
@@ -207,6 +208,12 @@ class Stop:
             return None
         text = f"{np.max(speed):.2g} rad/s or m/s {since:.2g} s after the stop, {np.max(self._reference):.2g} before"
         return StopFailure(text, fails)
+
+    def _comes_to_rest(self, motion: ArmMotion, at: float) -> bool:
+        """Return whether the arm has come to rest; one that rested when it was stopped may begin to fall then."""
+        assert self._since is not None
+        proved = self.phase == "leaving" or (self.phase == "braking" and at - self._since >= PROOF_TIME)
+        return proved and motion.at_rest(REST_DISTANCE, PROOF_TIME)
 
     def _exceeds(self, speed: Array, qd: Array, turned: Array, share: float) -> Array:
         """Return which joints do what a stop that succeeds does not, shape (n,), bool, a share of its time later."""

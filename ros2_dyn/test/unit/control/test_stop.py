@@ -211,6 +211,22 @@ def test_joint_that_its_own_commands_drive_is_left_without_effort_unless_it_is_k
     assert (joints.command[0] == 0.0) == (not obeyed)
 
 
+def test_arm_that_falls_from_rest_when_it_is_stopped_is_braked_at_once():
+    """It had rested until then, and counted as at rest until it was 0.3 rad away."""
+    joints = stopped(0.0, weight=10.0, seconds=0.12, gain=np.zeros(2))
+    assert (joints.phase, joints.failures) == ("failed", 1)
+    assert joints.fastest < 1.5
+
+
+def test_joint_that_has_done_the_opposite_is_not_excused_by_a_push():
+    """The effort that it exerted seemed to be somebody's, who was given a second."""
+    joints = stopped(0.5, seconds=0.02, gain=np.array([-1.0, 1.0]), obeyed=np.array([False, True]))
+    assert not joints.failures
+    joints.obeyed, joints.pushed = EVERYBODY, True
+    joints.run(0.1)
+    assert joints.failures == 1
+
+
 def test_joint_that_rests_while_the_loop_is_late_stays_there_when_it_is_not_any_more():
     """Damping alone would then take a minute for a speed that is an error of the measurement."""
     joints = stopped(0.0, seconds=3.0, rate=0.05, damping=0.05, velocity_error=0.01)
@@ -264,7 +280,7 @@ def test_springs_hold_the_other_joints_while_an_encoder_slips(weight):
     joints.run(0.2)
     joints.stop()
     joints.misplaced = FIRST
-    joints.run(0.1)
+    joints.run(0.4)  # it has proved to rest
     joints.weight[1] = weight
     joints.run(1.0)
     assert np.all(np.abs(joints.qd) < 0.05)

@@ -528,7 +528,7 @@ def test_brakes_are_called_of_an_arm_that_the_zeros_of_another_node_let_fall(nam
     home = played.arm.q.copy()
     while not played.node.stop_calls:
         played.run(played.now + 0.01)
-        assert np.abs(played.arm.q - home).max() < MAX_TRAVEL + 0.05
+        assert np.abs(played.arm.q - home).max() < 0.1
 
 
 @pytest.mark.parametrize("force", part([40.0, 60.0], 1))
