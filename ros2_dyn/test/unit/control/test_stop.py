@@ -213,7 +213,11 @@ def test_joint_that_its_own_commands_drive_is_left_without_effort_unless_it_is_k
 
 def test_arm_that_falls_from_rest_when_it_is_stopped_is_braked_at_once():
     """It had rested until then, and counted as at rest until it was 0.3 rad away."""
-    joints = stopped(0.0, weight=10.0, seconds=0.12, gain=np.zeros(2))
+    joints = Joints()
+    joints.run(0.5)
+    joints.weight[0], joints.gain = 10.0, np.zeros(2)
+    joints.stop()
+    joints.run(0.12)
     assert (joints.phase, joints.failures) == ("failed", 1)
     assert joints.fastest < 1.5
 
