@@ -187,5 +187,6 @@ class Unanswered:
         before, commanded = np.mean(self._first, axis=0)
         change = clip(commanded, low, high) - commanded
         answer = (exerted - before) * np.sign(change)
-        self._lacks.update(t, np.maximum(np.abs(change) - answer / OBEYED, 0.0).tolist(), allowed.tolist())
+        lack = np.where(np.abs(change) > allowed, np.maximum(np.abs(change) - answer / OBEYED, 0.0), 0.0)
+        self._lacks.update(t, lack.tolist(), allowed.tolist())
         self.joints = self.joints | self._lacks.joints

@@ -91,14 +91,17 @@ def test_one_outlier_is_no_doubt_and_is_forgotten(period):
         assert doubt.update(period * k, [1e9 if k % 10 == 9 else 0.0], [1.0]) is None
 
 
-@pytest.mark.parametrize(("gain", "noise", "expected"), [(1.0, 0.5, 0), (0.6, 0.3, 0), (0.0, 0.0, 10), (0.0, 0.5, 10)])
-def test_a_joint_whose_efforts_are_noisy_is_not_taken_for_another_controllers(gain, noise, expected):
+@pytest.mark.parametrize(
+    ("gain", "noise", "change", "expected"),
+    [(1.0, 0.5, 4.0, 0), (0.6, 0.3, 4.0, 0), (1.0, 1.0, 0.8, 0), (0.0, 0.0, 4.0, 10), (0.0, 0.5, 4.0, 10)],
+)
+def test_a_joint_whose_efforts_are_noisy_is_not_taken_for_another_controllers(gain, noise, change, expected):
     """One state alone decided: 7 of 10 noisy joints that obey lost their springs, and all that are derated."""
     found, rng = 0, np.random.default_rng(5)
     for _ in range(10):
         unanswered = Unanswered(1)
         for t in np.arange(0.0, 2.0, 0.005):
-            command = np.array([min(2.0 * t, 4.0)])
+            command = np.array([min(2.0 * t, change)])
             unanswered.update(t, gain * command + noise * rng.normal(size=1), command, command, np.ones(1))
         found += int(unanswered.joints.sum())
         unanswered.forget()
