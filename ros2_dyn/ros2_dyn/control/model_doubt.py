@@ -181,9 +181,9 @@ class Unanswered:
             allowed: changes of commands that say nothing, N m or N, shape (n,).
         """
         if not self._first:
-            self._until = t + Doubt.BORNE
-        if t <= self._until:
-            self._first.append((exerted, clip(self._first[-1][1] if self._first else exerted, low, high)))
+            self._first, self._until = [(exerted, clip(exerted, low, high))], t + Doubt.BORNE
+        elif t <= self._until:
+            self._first.append((exerted, clip(self._first[-1][1], low, high)))
         before, commanded = np.mean(self._first, axis=0)
         change = clip(commanded, low, high) - commanded
         answer = (exerted - before) * np.sign(change)
