@@ -24,8 +24,8 @@ LEFT_TIME, LEFT_WAY = 0.3, 0.005
 sees as rest, and what encoders hide."""
 LET_GO_TIME = 2.0
 """Time for which rest is promised after a node that lives has ended its commands, s."""
-SPEEDING, CALL_TIME, PUSH_TIME = 0.5, 0.2, 1.0
-"""Speed that a stop adds, rad/s or m/s, and times within which brakes are called, s: then, and after a load changed."""
+SPEEDING, CALL_TIME = 0.5, 0.2
+"""Speed that a stop adds to what it may, rad/s or m/s, and time within which brakes are called then, s."""
 MAX_TURNS = 12
 """Largest number of turning points of a joint in a second, between speeds above rest: twice those of targets."""
 MAX_TRAVEL = 0.3
@@ -191,14 +191,10 @@ def stopped_speed(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 
 @promise
 def speeding(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
-    """Brakes are called {CALL_TIME:g} s after a stop has added {SPEEDING:g} rad/s to {TIP_FACTOR:g} times the speed.
-
-    In the first {PUSH_TIME:g} s after a load has changed it may be a person who pushes.
-    """
+    """Brakes are called {CALL_TIME:g} s after a stop has added {SPEEDING:g} rad/s to {TIP_FACTOR:g} times the speed."""
     motion, (calm, since) = record.motion, _calm(record, Disturbances())
-    speed, loads = np.abs(motion.qd).max(axis=1), np.array([-np.inf, *record.times("arm replaced")])
-    pushed = motion.t - loads[np.searchsorted(loads, motion.t, "right") - 1] < PUSH_TIME
-    unbraked = calm & ~pushed & np.isin(motion.commander, ("node", "failsafe"))  # who commands calls them
+    speed = np.abs(motion.qd).max(axis=1)
+    unbraked = calm & np.isin(motion.commander, ("node", "failsafe"))  # who commands calls them
     yield from lasting(motion, unbraked, speed, TIP_FACTOR * speed[since] + SPEEDING, CALL_TIME)
 
 

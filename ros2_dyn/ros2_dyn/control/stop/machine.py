@@ -85,7 +85,7 @@ class Stop:
         self._released: Array | None = None
         self._since: float | None = None
         self._judged_from = self._slow_at = 0.0
-        self._turned = self._disobeyed = False
+        self._turned = False
         self._at = 0.0
         self._reference: Array | None = None
         self._rested_at: Array | None = None
@@ -101,7 +101,7 @@ class Stop:
         if signal not in ("rests", "ends"):
             self._since = None
         if signal in ("stopped", "left"):
-            self._response, self._disobeyed = EffortResponse(PROOF_TIME), False
+            self._response = EffortResponse(PROOF_TIME)
 
     @property
     def may_enter(self) -> bool:
@@ -158,8 +158,8 @@ class Stop:
     ) -> StopFailure | None:
         """Take a state: return why the motion since the stop is a failure, or go where it leads; see `TRANSITIONS`.
 
-        An arm that something outside drives, and that has obeyed since the stop, is judged anew when that ends: a
-        person who bumps it makes no stop fail for `STOP_TIME`, from the stop on or once it is slow.
+        An arm that something outside drives, and that obeys, is judged anew when that ends: a person who bumps it makes
+        no stop fail for `STOP_TIME`, from the stop on or once it is slow.
 
         Args:
             motion: of the arm.
@@ -184,8 +184,7 @@ class Stop:
         if self._reference is None:
             self._reference = np.full_like(arm.qd, fastest)
         self._await_turn(arm, driving, at, late=since > turning)
-        self._disobeyed = self._disobeyed or not obeyed.all()
-        pushed = given.pushed and not self._disobeyed
+        pushed = given.pushed and bool(obeyed.all())
         self._excuse_push(at, fastest, pushed)
         since = at - self._judged_from
         if speed is None:

@@ -55,7 +55,7 @@ LEFT = "`monitor` is requested"
 FAILS = (
     "a joint exceeds 1.2 times the speed at the stop, or that to which efforts drive it until they have turned, by 0.2 "
     "rad/s. From then on, what is allowed falls to 0.2 rad/s within 1 s, or sooner where efforts can be built up "
-    "sooner; an arm that has obeyed since the stop and is pushed is judged 1 s after it, or after it was slow by itself"
+    "sooner; an arm that obeys and is pushed is judged 1 s after the stop, or after it was slow by itself"
 )
 STALE = "states are too old"
 FAILS_OR_STALE = f"a condition fails, or {STALE}"

@@ -222,15 +222,6 @@ def test_arm_that_falls_from_rest_when_it_is_stopped_is_braked_at_once():
     assert joints.fastest < 1.5
 
 
-def test_joint_that_has_done_the_opposite_is_not_excused_by_a_push():
-    """The effort that it exerted seemed to be somebody's, who was given a second."""
-    joints = stopped(0.5, seconds=0.02, gain=np.array([-1.0, 1.0]), obeyed=np.array([False, True]))
-    assert not joints.failures
-    joints.obeyed, joints.pushed = EVERYBODY, True
-    joints.run(0.1)
-    assert joints.failures == 1
-
-
 def test_joint_that_rests_while_the_loop_is_late_stays_there_when_it_is_not_any_more():
     """Damping alone would then take a minute for a speed that is an error of the measurement."""
     joints = stopped(0.0, seconds=3.0, rate=0.05, damping=0.05, velocity_error=0.01)

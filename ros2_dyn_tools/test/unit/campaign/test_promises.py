@@ -190,20 +190,12 @@ def test_stopped_arm_that_was_slow_stays_slow_and_a_fast_one_is_braked(before, b
     assert len(list(promises.stopped_speed.check(record, NOTHING))) == broken
 
 
-@pytest.mark.parametrize(
-    ("event", "called_after", "broken"),
-    [
-        (Event(0.5, "fault begins", ("joint sign",)), 0.1, 0),
-        (Event(0.5, "fault begins", ("joint sign",)), 0.4, 1),
-        (Event(0.9, "arm replaced", ()), 0.9, 0),
-        (Event(0.9, "arm replaced", ()), 1.5, 1),
-    ],
-)
-def test_brakes_are_called_soon_where_a_stop_speeds_the_arm_up(event, called_after, broken):
-    t = 0.01 * np.arange(300)
+@pytest.mark.parametrize(("called_after", "broken"), [(0.1, 0), (0.4, 1)])
+def test_brakes_are_called_soon_where_a_stop_speeds_the_arm_up(called_after, broken):
+    t = 0.01 * np.arange(200)
     commander = np.where(t < 1.0 + called_after, "node", "brakes")
     record = moving(np.where(t > 1.0, 2.0, 0.5), np.where(t < 1.0, "gravity", "stopped"), commander)
-    record.events.append(event)
+    record.events.extend([Event(0.5, "fault begins", ("joint sign",))])
     assert len(list(promises.speeding.check(record, Disturbances(("joint sign",))))) == broken
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from test_stops import STOP_AT, USUAL, events, leave, watch, world
@@ -28,10 +30,12 @@ def gravity_with_collisions(name: str, seed: int) -> World:
     return played
 
 
+@pytest.mark.parametrize("effort_noise", [0.0, 0.3])  # N m
 @pytest.mark.parametrize(("name", "seed"), by_turns(["mock_arm", "ur10", "panda"], [1, 2, 3]))
-def test_a_bump_stops_the_arm_and_calls_no_brakes(name, seed):
+def test_a_bump_stops_the_arm_and_calls_no_brakes(name, seed, effort_noise):
     """The hand drives the arm on for a moment: that is no failure of the stop, and the arm rests afterwards."""
     played = gravity_with_collisions(name, seed)
+    played.driver.quality = replace(played.driver.quality, effort_noise=effort_noise)
     rng = np.random.default_rng(seed)
     force = rng.normal(size=3)
     force *= rng.uniform(30, 60) / np.linalg.norm(force)
