@@ -159,7 +159,7 @@ class StatePlausibility:
         """Return why a joint's position does not fit; keep it where it does, or where the one before is too old."""
         limits, before = self.limits, self._stamps[i]
         dt = inf if before is None else 1e-9 * (stamp - before)
-        if not self._problems[i] or 1e-9 * (stamp - self._told_at[i]) > limits.timeout:
+        if not self._problems[i] or not self._lately(stamp, self._told_at[i]):
             self._doubted_at[i] = stamp  # since when what came without a pause does not fit, if this does not
         self._told_at[i] = stamp
         if not 0 <= dt <= limits.timeout:
@@ -214,9 +214,13 @@ class StatePlausibility:
 
     def _elsewhere(self, i: int, stamp: int) -> str:
         """Return why the position of a joint is not believed that is elsewhere since it is seen again; empty: it is."""
-        if 1e-9 * (stamp - self._elsewhere_at[i]) > self.limits.timeout:
+        if not self._lately(stamp, self._elsewhere_at[i]):
             return ""
         return f"'{self.limits.joint_names[i]}' is elsewhere since it is seen again, and no velocity tells why"
+
+    def _lately(self, stamp: int, at: float) -> bool:
+        """Return whether something was within `timeout` before a stamp, ns; stamps ahead of the clock are not."""
+        return 0 <= 1e-9 * (stamp - at) <= self.limits.timeout
 
     def _keep(self, i: int, stamp: int, q: float, qd: float, *, error: float, slipped: float) -> None:
         if q != self._q[i]:

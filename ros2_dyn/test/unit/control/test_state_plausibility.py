@@ -130,6 +130,27 @@ def test_zeros_after_a_pause_that_is_no_longer_than_the_timeout_are_believed_no_
     assert not any([(stream.send(at), stream.found.problem)[1] for _ in range(100)][60:])
 
 
+@pytest.mark.parametrize("ahead", [1.0, 1000.0])
+@pytest.mark.parametrize("count", [1, 10, 70])
+def test_stamps_that_were_ahead_of_the_clock_hide_no_joint(count, ahead):
+    """A joint that moves seems elsewhere under such a stamp, and was not believed until the clock reached it."""
+    stream, q, qd = Stream(), 0.0, (0.2, 0.0)
+
+    def send(period: float = PERIOD) -> str:
+        nonlocal q
+        q += 0.2 * PERIOD
+        stream.send((q, 0.0), qd, period=period)
+        return stream.found.problem
+
+    for _ in range(50):
+        assert not send()
+    assert "seen again" in send(ahead)
+    for _ in range(count - 1):
+        send()
+    found = [send(PERIOD - ahead), *(send() for _ in range(100))]
+    assert not any(found[26:])  # after `timeout`
+
+
 @pytest.mark.parametrize(("speed", "then"), [(0.0, 0.0), (1.0, 1.0), (1.0, 0.0)])
 def test_joint_that_is_seen_again_where_its_velocities_brought_it_is_believed_at_once(speed, then):
     stream = Stream()

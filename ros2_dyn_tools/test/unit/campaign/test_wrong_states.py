@@ -257,6 +257,20 @@ def test_one_stamp_ahead_of_the_clock_costs_no_mode():
     assert made.node.mode == "gravity"
 
 
+def test_stamps_that_were_ahead_of_the_clock_leave_no_arm_unseen():
+    """Its states were believed when the clock had reached them: an arm fell for 10 s, at 8 rad/s, until then."""
+    push = AppliedForce("forearm_link", (0, 0, -150.0), start=0.8, duration=0.5)
+    made = world("hand_guiding", contacts=[push], **{"commands.max_tip_speed": 5.0})
+    begin(made, lambda samples: [s._replace(stamp=s.stamp + 10**11) for s in samples])
+    made.run(BEGINS + 0.2)
+    assert made.node.mode == "stopped"
+    made.driver.faults.clear()
+    made.node.awaits_reply = False
+    made.run(BEGINS + 3.0)
+    assert made.node.mode == "hand_guiding"
+    assert np.abs(made.arm.qd).max() < 0.05
+
+
 THRESHOLDS = {"collision.threshold": (30.0,) * 3 + (15.0,) * 3, "states.timeout": 0.1}
 
 
