@@ -104,5 +104,6 @@ class AppliedEffort:
             self._q, self._held, self._since, self._commanded = q, effort, now, commanded
         else:
             span = min(now - self._since, 1.0)  # s, over which it is averaged
-            self._held = known + (min((now - self._at) / span, 1.0) if span > 0 else 0.0) * (effort - known)
+            dt = min(now - self._at, STILL_TIME)  # one state after a pause is no average
+            self._held = known + (min(dt / span, 1.0) if span > 0 else 0.0) * (effort - known)
         self._at = now

@@ -73,6 +73,20 @@ def test_what_is_measured_when_commands_have_ended_takes_the_place_of_the_comman
     np.testing.assert_allclose(applied.held_at(REST), 2 * HELD)
 
 
+def test_one_noisy_effort_after_a_pause_does_not_take_the_place_of_the_average():
+    """A stop without states carried a light wrist by such noise: it went 1.9 rad, at 5 rad/s."""
+    applied = AppliedEffort()
+    for k in range(6):
+        stand(applied, command=None, effort=HELD, start=0.2 * k)
+    stand(applied, command=None, effort=4 * HELD, proves=False, start=1.2)
+    measured = SimpleNamespace(q=REST.tolist(), effort=(4 * HELD).tolist())
+    state, terms = SimpleNamespace(measured=measured), SimpleNamespace(gravity=(0.0, 0.0))
+    applied.observe(ROBOT, SimpleNamespace(now=1.4, state=state, terms=terms), None, proves=True)
+    held = applied.held_at(REST)
+    assert (held > HELD).all()
+    assert (held < 1.5 * HELD).all()
+
+
 def test_an_arm_that_is_seen_again_is_not_known_to_move():
     """It may have been elsewhere when it was seen last; a mode that began then let it go."""
     applied = stand(AppliedEffort())
