@@ -105,5 +105,5 @@ class AppliedEffort:
         else:
             span = min(now - self._since, 1.0)  # s, over which it is averaged
             dt = min(now - self._at, STILL_TIME)  # one state after a pause is no average
-            self._held = known + (min(dt / span, 1.0) if span > 0 else 0.0) * (effort - known)
+            self._held = known + (dt / span if span > 0 else 0.0) * (effort - known)
         self._at = now
