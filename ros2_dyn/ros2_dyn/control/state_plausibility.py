@@ -86,7 +86,7 @@ class StatePlausibility:
     def restart(self) -> None:
         """Compare with nothing from before, but that numbers do not repeat."""
         n = len(self._q)
-        self._stamps: list[int | None] = [None] * n
+        self._stamps = [-inf] * n
         self._error = [0.0] * n
         self._slipped, self._jumped = [0.0] * n, [0.0] * n
         self._rough = [0.0] * n
@@ -157,12 +157,11 @@ class StatePlausibility:
 
     def _compare(self, i: int, stamp: int, q: float, qd: float, now: float) -> str:
         """Return why a joint's position does not fit; keep it where it does, or where the one before is too old."""
-        limits, before = self.limits, self._stamps[i]
-        dt = inf if before is None else 1e-9 * (stamp - before)
+        limits, dt = self.limits, 1e-9 * (stamp - self._stamps[i])
         if not self._problems[i] or not self._lately(stamp, self._told_at[i]):
             self._doubted_at[i] = stamp  # since when what came without a pause does not fit, if this does not
         self._told_at[i] = stamp
-        if not 0 <= dt <= limits.timeout:
+        if not self._lately(stamp, self._stamps[i]):
             return self._begin_anew(i, stamp, q, qd, dt)
         moved, qd_before, rate = q - self._q[i], self._qd[i], self._rates[i]
         step = moved - 0.5 * (qd + qd_before) * dt

@@ -27,10 +27,11 @@ def stand(
     effort: np.ndarray | None = None,
     proves: bool = True,
     start: float = 0.0,
+    states: int = 20,
 ) -> AppliedEffort:
-    """Let the arm stand still for 0.2 s under a command, with a measured effort."""
+    """Let the arm stand still for 0.2 s under a command, or for some states, with a measured effort."""
     measured = SimpleNamespace(q=REST.tolist(), effort=None if effort is None else effort.tolist())
-    for k in range(20):
+    for k in range(states):
         state, terms = SimpleNamespace(measured=measured), SimpleNamespace(gravity=(0.0, 0.0))
         observed = SimpleNamespace(now=start + 0.01 * k, state=state, terms=terms)
         applied.observe(robot, observed, command, proves=proves)
@@ -79,9 +80,7 @@ def test_one_noisy_effort_after_a_pause_does_not_take_the_place_of_the_average()
     for k in range(6):
         stand(applied, command=None, effort=HELD, start=0.2 * k)
     stand(applied, command=None, effort=4 * HELD, proves=False, start=1.2)
-    measured = SimpleNamespace(q=REST.tolist(), effort=(4 * HELD).tolist())
-    state, terms = SimpleNamespace(measured=measured), SimpleNamespace(gravity=(0.0, 0.0))
-    applied.observe(ROBOT, SimpleNamespace(now=1.4, state=state, terms=terms), None, proves=True)
+    stand(applied, command=None, effort=4 * HELD, start=1.4, states=1)
     held = applied.held_at(REST)
     assert (held > HELD).all()
     assert (held < 1.5 * HELD).all()
