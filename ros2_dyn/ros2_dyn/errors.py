@@ -6,11 +6,18 @@ MAX_TEXT = 1000
 
 
 def shorten(text: str, length: int = MAX_TEXT) -> str:
-    """Return a text, or its beginning and its end where it is longer than a number of characters."""
+    """Return a printable text, or its beginning and its end where it is longer than a number of characters."""
     if len(text) <= length:
-        return text
+        return printable(text)
     half = (length - 5) // 2
-    return f"{text[:half]} ... {text[-half:]}"
+    return printable(f"{text[:half]} ... {text[-half:]}")
+
+
+def printable(text: str) -> str:
+    r"""Return a text in which what would steer a terminal is written out, such as ``\x1b``; lines remain."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
 class Ros2DynError(Exception):

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import grp
 import hashlib
 import os
+import pwd
 import stat
 import tempfile
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
@@ -49,21 +51,32 @@ def check_owner(path: Path) -> None:
         PermissionError: somebody else could.
     """
     found = path.stat()
-    if found.st_uid not in (os.geteuid(), 0) or found.st_mode & stat.S_IWOTH:
-        raise PermissionError(f"'{path}' belongs to another user, or all may write it")
+    shared = found.st_mode & stat.S_IWGRP and not _is_own_group(found.st_gid)
+    if found.st_uid not in (os.geteuid(), 0) or shared or found.st_mode & stat.S_IWOTH:
+        raise PermissionError(f"'{path}' belongs to another user, or others may write it")
+
+
+def _is_own_group(group: int) -> bool:
+    """Return whether a group is the one of this user alone, as many systems make one for each user."""
+    try:
+        user, found = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
+    except KeyError:
+        return False
+    return found.gr_name == user.pw_name and group == user.pw_gid and set(found.gr_mem) <= {user.pw_name}
 
 
 def _compiled(source: str) -> Path:
     """Return the file of an extension module, which is trusted; compile it where it is not at hand."""
     key = hashlib.sha256(f"{conditions(source.count(chr(10)))}\n{source}".encode()).hexdigest()[:32]
     path = cache_folder() / f"kernel_{key}{EXTENSION_SUFFIXES[0]}"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     check_owner(path.parent)
     if not path.exists():
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f"{path.stem}.") as folder:
             file, library = Path(folder, "kernel.c"), Path(folder, "kernel.so")
             file.write_text(source, encoding="utf-8")
             compile_c(file, library)
+            library.chmod(0o700)
             os.replace(library, path)
     check_owner(path)
     return path

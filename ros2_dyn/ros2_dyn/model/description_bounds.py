@@ -6,7 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
+import numpy as np
+
 from ros2_dyn.errors import ModelError
+from ros2_dyn.model.link_spec import LinkSpec
 
 MAX_TEXT = 2_000_000
 """Characters of a description. Humanoids with hands have some 300 000; the worst 2 000 000 take a third of a second."""
@@ -14,6 +17,8 @@ MAX_LINKS = 1000
 """Links of a robot, and joints. Humanoids with hands have some 200; 1000 take half a second."""
 MAX_NAME = 256
 """Characters of the name of a robot, link or joint: names are repeated in messages, logs and errors."""
+MAX_NUMBER = 1e9
+"""Largest number of a body or of where it is, in m, kg and their products: what is computed from such is finite."""
 
 
 def check_text(xml: str) -> None:
@@ -32,7 +37,7 @@ def check_elements(robot: Element) -> None:
     """Check the elements of a description before anything is made from them.
 
     Raises:
-        ModelError: there are too many links or joints, or a name is too long.
+        ModelError: there are too many links or joints, or a name is too long, or more than a line.
     """
     for tag in ("link", "joint"):
         elements = robot.findall(tag)
@@ -48,6 +53,26 @@ def _check_name(tag: str, element: Element) -> None:
     if len(name) > MAX_NAME:
         text = f"the name has {len(name)} characters, expected at most {MAX_NAME}"
         raise ModelError(f"{tag} '{name}'", text)
+    if not name.isprintable():  # it would write lines of its own into files and terminals
+        raise ModelError(f"{tag} {name!r}", "the name has ends of lines or other characters that cannot be printed")
+
+
+def checked_link(spec: LinkSpec) -> LinkSpec:
+    """Return a link with whose numbers one can compute.
+
+    Raises:
+        ModelError: a number is larger than any robot's, or the mass is too small for where it is.
+    """
+    body = spec.inertia
+    numbers = np.hstack([body.mass, body.h, body.I_origin.ravel(), spec.X.r])
+    if not np.abs(numbers).max() <= MAX_NUMBER:
+        text = f"expected numbers of at most {MAX_NUMBER:g} in its <inertial> and in the <origin> of its joint"
+        raise ModelError(f"link '{spec.link}'", text)
+    with np.errstate(all="ignore"):
+        computable = np.isfinite(body.I_com).all()
+    if not computable:
+        raise ModelError(f"link '{spec.link}'", f"its mass is {body.mass} kg, too small for its first moment")
+    return spec
 
 
 def read_text(path: str | Path) -> str:

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_ty
 import numpy as np
 
 from ros2_dyn.errors import InputError, Ros2DynError, shorten
+from ros2_dyn.model.description_bounds import checked_link
 from ros2_dyn.model.finding import Finding
 from ros2_dyn.model.link_spec import LinkSpec
 from ros2_dyn.model.robot_model import RobotModel
@@ -109,7 +110,7 @@ def _robot(robot: PlainRobot, where: str) -> RobotModel:
     if not robot.links:
         raise InputError(f"{where}.links", "there is none")
     try:
-        return RobotModel.from_links(*robot)
+        return RobotModel.from_links(robot.name, map(checked_link, robot.links), robot.findings)
     except Ros2DynError as error:
         raise InputError(where, str(error)) from error
 
@@ -210,8 +211,8 @@ def _of_values(kind: Any, value: Any, where: str) -> Any:
         return kind.from_values(value)
     except Ros2DynError as error:
         raise InputError(where, str(error)) from error
-    except (TypeError, ValueError) as error:  # a number where a list has to be
-        raise InputError(where, f"a value has another type than its parameter: {error}") from error
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:  # a number where a list has to be
+        raise InputError(where, f"a value is none that its parameter may have: {error}") from error
 
 
 def _shown(value: Any) -> str:

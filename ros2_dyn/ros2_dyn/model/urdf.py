@@ -13,7 +13,7 @@ from urdf_parser_py import urdf
 from urdf_parser_py.xml_reflection.core import ParseError
 
 from ros2_dyn.errors import InputError, ModelError
-from ros2_dyn.model.description_bounds import check_elements, check_text
+from ros2_dyn.model.description_bounds import check_elements, check_text, checked_link
 from ros2_dyn.model.finding import Finding
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.joint import Joint, JointType
@@ -56,7 +56,7 @@ def read(xml: str) -> tuple[str, list[LinkSpec], tuple[Finding, ...]]:
     check_elements(robot)
     links = _by_name(_parse_element(element, urdf.Link, found) for element in robot.findall("link"))
     joints = _by_name(_parse_element(element, urdf.Joint, found) for element in robot.findall("joint"))
-    specs = coupled(robot, list(_walk(links, joints, found)))
+    specs = coupled(robot, [checked_link(spec) for spec in _walk(links, joints, found)])
     return robot.get("name", "robot"), specs, tuple(found)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +28,11 @@ ORANGE = ColorRGBA(r=1.0, g=0.5, b=0.0, a=0.9)
 RED = ColorRGBA(r=0.9, g=0.15, b=0.15, a=0.9)
 BLUE = ColorRGBA(r=0.1, g=0.4, b=1.0, a=0.9)
 """Colours of forces through joints, of the external force, and of moments."""
+
+
+def wrench_topic(joint: str) -> str:
+    """Return the topic of the wrench through a joint: characters that no topic may have are ``_`` in it."""
+    return "joint_wrench/" + re.sub(r"^(?=\d)|\W", "_", joint, flags=re.ASCII)
 
 
 class Output:
@@ -62,7 +68,7 @@ class Outputs:
         self._wrenches = [wrench_template(link) for link in model.child_links]
         self._markers = WrenchMarkers([joint.name for joint in model.joints], model.child_links)
         self._effort_outputs = [Output(node, JointState, topic) for topic in EFFORT_TOPICS]
-        self._wrench_outputs = [Output(node, WrenchStamped, f"joint_wrench/{joint.name}") for joint in model.joints]
+        self._wrench_outputs = [Output(node, WrenchStamped, wrench_topic(joint.name)) for joint in model.joints]
         self._marker_output = Output(node, MarkerArray, "wrench_markers")
         self.collision = CollisionOutputs(node, robot) if robot.settings.collision.observes else None
         self._all = [*self._effort_outputs, *self._wrench_outputs, self._marker_output]

@@ -21,6 +21,8 @@ from ros2_dyn.runtime.input_records import Record
 from ros2_dyn.version import own_version
 
 METADATA = "black box"
+MAX_FILE = 200_000_000
+"""Bytes of a file that is read: ten times what a black box holds."""
 MISSING = "mcap is not installed: pip install mcap"
 
 
@@ -141,9 +143,13 @@ class _Messages:
 def is_black_box(path: Path) -> bool:
     """Return whether a file is one that a black box has written; False where it cannot be read."""
     try:
-        from mcap.reader import make_reader
+        from mcap.records import Metadata
+        from mcap.stream_reader import StreamReader
 
-        with path.open("rb") as file:
-            return any(each.name == METADATA for each in make_reader(file).iter_metadata())
+        if path.stat().st_size > MAX_FILE:
+            return False
+        with path.open("rb") as file:  # chunks are not looked into, which may be compressed in files of others
+            records = StreamReader(file, emit_chunks=True, record_size_limit=MAX_FILE).records
+            return any(isinstance(each, Metadata) and each.name == METADATA for each in records)
     except Exception:  # the library raises whatever broken bytes lead to
         return False

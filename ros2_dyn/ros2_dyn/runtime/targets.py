@@ -208,6 +208,9 @@ def check_target(sample: TargetSample, model: RobotModel, commands: CommandSetti
         MessageError: a number or the frame is wrong, more than the largest force or moment is desired, or a force is
             asked for along an axis that is held.
     """
+    for field, size in {"pose": 7, "wrench": 6, "force_axes": 6}.items():
+        if len(getattr(sample, field, range(size))) != size:
+            raise MessageError(field, "wrong length", f"got {len(getattr(sample, field))} numbers, expected {size}")
     if not isinstance(sample, WrenchSample):
         _check_pose(sample.pose)
     if not isinstance(sample, PoseSample):

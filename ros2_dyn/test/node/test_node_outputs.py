@@ -13,6 +13,7 @@ from robots import MOCK_ARM
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from geometry_msgs.msg import WrenchStamped
+from rclpy.validate_topic_name import validate_topic_name
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
@@ -21,6 +22,7 @@ from driver import LOCKSTEP, NAMES, Driver, driving, point
 from ros2_dyn.dynamics import coriolis, friction, gravity, joint_wrenches, rnea
 from ros2_dyn.model import JointDynamics
 from ros2_dyn.ros.messages import time_message
+from ros2_dyn.ros.outputs import wrench_topic
 
 EFFORTS = ("inverse_dynamics", "gravity", "coriolis", "friction")
 VISCOUS = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
@@ -163,3 +165,9 @@ def test_tables_of_the_page_of_the_node_are_its_topics_and_services(driver):
 def full_name(name: str) -> str:
     """Return the full name of a topic or service of the node `dynamics` at the root."""
     return name.replace("~", "/dynamics") if name.startswith("~") else f"/{name.lstrip('/')}"
+
+
+@pytest.mark.parametrize("joint", ["elbow_joint", "elbow-joint", "1st joint", "Gelenk_\u00e4", "left/arm.1", "_"])
+def test_wrench_of_each_joint_has_a_topic(joint):
+    """Descriptions name joints as they like, topics may not."""
+    assert validate_topic_name(f"/dynamics/{wrench_topic(joint)}")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ros2_dyn.errors import ReplayDiffers
+from ros2_dyn.errors import ReplayDiffers, printable
 from ros2_dyn.runtime.input_records import NAMES, Decision
 from ros2_dyn_tools.recording import black_box_reader
 from ros2_dyn_tools.recording.replay import Replayed, replay
@@ -26,11 +26,11 @@ def run(arguments: argparse.Namespace) -> None:
     """
     recording, about = black_box_reader.read(arguments.file)
     replayed = list(replay(recording))
-    print(f"{arguments.file}: {about.reason}, at {recording.taken_at:.4f} s")
+    print(f"{arguments.file}: {printable(about.reason)}, at {recording.taken_at:.4f} s")
     print(f"{'time, s':>12}  {'input':<17} {'mode':<12} decision")
     print(*_lines(replayed), sep="\n")
     if difference := about.difference():
-        print(f"recorded with {difference}")
+        print(f"recorded with {printable(difference)}")
     different = [each for each in replayed if not each.same]
     if different:
         raise ReplayDiffers(len(different), len(replayed), different[0].now)
@@ -55,7 +55,7 @@ def _lines(replayed: list[Replayed]) -> list[str]:
         recorded = each.recorded
         words = _words(recorded)
         if recorded.mode != mode or words or not each.same:
-            text = f"{NAMES.get(type(each.given), '?'):<17} {recorded.mode:<12} {_verdict(each)}{words}"
+            text = f"{NAMES.get(type(each.given), '?'):<17} {printable(recorded.mode):<12} {_verdict(each)}{words}"
             if lines and lines[-1][1] == text:
                 counts[-1] += 1
             else:
@@ -70,7 +70,7 @@ def _words(decision: Decision) -> str:
     words = [event.text for event in decision.events if event.logged]
     words += [f"reply: {reply.error or 'done'}" for reply in decision.replies]
     words += ["a failsafe process is asked for"] * decision.failsafe
-    return "; ".join(words)
+    return printable("; ".join(words))
 
 
 def _verdict(each: Replayed) -> str:

@@ -66,7 +66,7 @@ def open_file(arguments: argparse.Namespace) -> Timeline:
     if is_black_box(path):
         return recorded_stop(path, read_robot(arguments.urdf) if arguments.urdf else None)
     if not arguments.urdf:
-        raise InputError("urdf", "a recording does not hold the robot: give --urdf")
+        raise InputError("urdf", f"'{path}' is no black box, and a recording does not hold the robot: give --urdf")
     robot, names = read_robot(arguments.urdf), None
     arm = read_arm(arguments.urdf, arguments.parameters)
     robot = robot._replace(model=arm.model)

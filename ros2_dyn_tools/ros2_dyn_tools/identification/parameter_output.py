@@ -28,7 +28,7 @@ def write_parameter_file(path: str | Path, values: Mapping[str, Any], comment: s
         (nested.setdefault(group, {}) if group else nested)[key] = _rounded(value)
     text = yaml.safe_dump({"/**": {"ros__parameters": nested}}, default_flow_style=None, sort_keys=False, width=110)
     try:
-        Path(path).write_text(f"# {comment}\n{text}", encoding="utf-8")
+        Path(path).write_text(f"# {' '.join(comment.split())}\n{text}", encoding="utf-8")
     except OSError as error:
         raise InputError("parameters", f"'{path}' cannot be written: {error}") from error
 

@@ -12,13 +12,11 @@ from typing import Any
 from ros2_dyn.errors import InputError, Ros2DynError
 from ros2_dyn.model.plain import from_plain
 from ros2_dyn.runtime.black_box import Beginning, Recording
-from ros2_dyn.runtime.black_box_file import METADATA, MISSING, About, Begin
+from ros2_dyn.runtime.black_box_file import MAX_FILE, METADATA, MISSING, About, Begin
 from ros2_dyn.runtime.input_records import KINDS, Decision, Record
 
 MAGIC = b"\x89MCAP"
 """The first bytes of every MCAP file."""
-MAX_FILE = 200_000_000
-"""Bytes of a file that is read: ten times what a black box holds."""
 
 
 def read(path: Path) -> tuple[Recording, About]:
@@ -50,7 +48,8 @@ def read(path: Path) -> tuple[Recording, About]:
     except OSError as error:
         raise InputError("file", f"'{path}' cannot be read: {error.strerror}") from error
     except Exception as error:  # the library raises whatever broken bytes lead to
-        raise InputError("file", f"'{path}' cannot be read: {type(error).__name__}: {error}") from error
+        advice = "it is broken or cut off; `mcap recover` keeps what can be read"
+        raise InputError("file", f"'{path}' cannot be read: {advice} ({type(error).__name__}: {error})") from error
     if not set(About._fields) <= set(found):
         raise InputError("file", f"'{path}' holds no recording of a black box")
     if len(messages) > 1_000_000:

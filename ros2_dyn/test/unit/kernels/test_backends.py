@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every backend agrees with the book, for single states and in batches."""
 
+import grp
 import json
 import os
+import pwd
 import subprocess
 import sys
 from functools import partial
@@ -184,21 +186,23 @@ def test_cache_that_cannot_be_used_is_named(monkeypatch, tmp_path, spoil):
 
 
 @pytest.mark.skipif(bool(why_no_c()), reason=why_no_c() or "-")
-@pytest.mark.parametrize("spoil", ["folder for all", "file for all", "folder of another", "file of another"])
-def test_cache_that_others_may_have_written_is_not_loaded(monkeypatch, tmp_path, spoil):
+@pytest.mark.parametrize("whose", ["for all", "of a group", "of another"])
+@pytest.mark.parametrize("what", ["folder", "file"])
+def test_cache_that_others_may_have_written_is_not_loaded(monkeypatch, tmp_path, what, whose):
     """A file in it is code, and its name can be computed by anybody who has the robot description."""
     cache = tmp_path / "cache"
     monkeypatch.setenv("ROS2_DYN_CACHE", str(cache))
     compile_kernel(mock_arm(), ("gravity",), "c")
     (library,) = cache.iterdir()
-    spoilt = cache if spoil.startswith("folder") else library
-    if spoil.endswith("all"):
+    spoilt = cache if what == "folder" else library
+    if whose == "for all":
         spoilt.chmod(0o777)
     else:
         if os.geteuid() != 0:
-            pytest.skip("files of another user can be made by root only")
-        os.chown(spoilt, 12345, 12345)
-    with pytest.raises(InputError, match="belongs to another user, or all may write it"):
+            pytest.skip("files of others can be made by root only")
+        os.chown(spoilt, 12345 if whose == "of another" else 0, 12345)
+        spoilt.chmod(0o775 if whose == "of a group" else 0o755)
+    with pytest.raises(InputError, match="belongs to another user, or others may write it"):
         compile_kernel(mock_arm(), ("gravity",), "c")
 
 
@@ -206,9 +210,31 @@ def test_cache_that_others_may_have_written_is_not_loaded(monkeypatch, tmp_path,
 def test_cache_that_others_may_write_is_not_written(monkeypatch, tmp_path):
     tmp_path.chmod(0o777)
     monkeypatch.setenv("ROS2_DYN_CACHE", str(tmp_path))
-    with pytest.raises(InputError, match="or all may write it"):
+    with pytest.raises(InputError, match="or others may write it"):
         compile_kernel(mock_arm(), ("gravity",), "c")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(bool(why_no_c()), reason=why_no_c() or "-")
+def test_cache_is_for_its_user_alone_whatever_the_umask(monkeypatch, tmp_path):
+    monkeypatch.setenv("ROS2_DYN_CACHE", str(tmp_path / "cache"))
+    before = os.umask(0)
+    try:
+        compile_kernel(mock_arm(), ("gravity",), "c")
+    finally:
+        os.umask(before)
+    (library,) = (tmp_path / "cache").iterdir()
+    assert [path.stat().st_mode & 0o777 for path in (library.parent, library)] == [0o700, 0o700]
+
+
+@pytest.mark.skipif(bool(why_no_c()), reason=why_no_c() or "-")
+def test_cache_that_the_users_own_group_may_write_is_loaded(monkeypatch, tmp_path):
+    """Many systems make a group for each user, and folders that it may write."""
+    if grp.getgrgid(os.getegid()).gr_name != pwd.getpwuid(os.geteuid()).pw_name:
+        pytest.skip("this user has no group of its own")
+    tmp_path.chmod(0o770)
+    monkeypatch.setenv("ROS2_DYN_CACHE", str(tmp_path))
+    assert compile_kernel(mock_arm(), ("gravity",), "c").backend == "c"
 
 
 @pytest.mark.skipif(bool(why_no_c()), reason=why_no_c() or "-")

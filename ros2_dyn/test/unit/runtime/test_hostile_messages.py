@@ -5,7 +5,7 @@ import pytest
 
 from ros2_dyn.errors import MessageError
 from ros2_dyn.runtime import ArmRuntime, DesiredSample, JointSample, Settings
-from ros2_dyn.runtime.inputs import MAX_NAMES, ModeRequest, PayloadRequest, WrenchSample
+from ros2_dyn.runtime.inputs import MAX_NAMES, HybridSample, ModeRequest, PayloadRequest, WrenchSample
 from runtime_rig import NAMES, SETTINGS, description
 
 
@@ -65,3 +65,13 @@ def test_error_of_a_setting_with_a_name_of_megabytes_is_short():
     with pytest.raises(Exception, match="no joint") as refused:
         ArmRuntime(description(), Settings.from_values({"robot.joints": ("x" * 3_000_000,)}))
     assert len(str(refused.value)) < 3000
+
+
+@pytest.mark.parametrize("size", [0, 5, 8])
+@pytest.mark.parametrize("field", ["pose", "wrench", "force_axes"])
+def test_target_of_another_length_is_refused(field, size):
+    """No message has such a one, but a program or a recording may."""
+    runtime, other = ArmRuntime(description(), SETTINGS), {field: (1.0,) * size}
+    whole = HybridSample(1, "", (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0), (0.0,) * 6, (False,) * 6)
+    (event,) = [event for event in runtime.step(whole._replace(**other), 1.0).events if event.topic]
+    assert (event.kind, event.topic) == ("wrong length", "~/desired_hybrid")

@@ -5,6 +5,7 @@ import gc
 import json
 import marshal
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -311,6 +312,14 @@ STATE = {"stamp": 1, "names": list(NAMES), "position": [0.0] * 3, "velocity": []
 ROBOT = black_box.to_plain(description())
 ORPHAN = ROBOT | {"links": [*ROBOT["links"][:1], ROBOT["links"][1] | {"parent": "nobody"}]}
 SHAPELESS = ROBOT | {"links": [ROBOT["links"][0] | {"X": {"E": [[1.0]], "r": []}}]}
+
+
+def heavy(mass: float) -> dict[str, Any]:
+    """Return the robot with a first link of another mass, in kg."""
+    first, *others = ROBOT["links"]
+    return ROBOT | {"links": [first | {"inertia": first["inertia"] | {"mass": mass, "h": [0.1, 0.0, 0.0]}}, *others]}
+
+
 DECISION = {"mode": "monitor", "commands": False, "effort": None}
 
 
@@ -362,11 +371,15 @@ def test_forged_file_without_harm_is_read(tmp_path):
         ),
         ({"topic": "/input/description", "given": {"description": ORPHAN}}, "no parent before it"),
         ({"topic": "/input/description", "given": {"description": SHAPELESS}}, "arrays of other shapes"),
+        ({"topic": "/input/description", "given": {"description": heavy(1e308)}}, "numbers of at most"),
+        ({"topic": "/input/description", "given": {"description": heavy(1e-320)}}, "its mass is 1e-320 kg, too small"),
         ({"decision": DECISION | {"effort": "0.0"}}, "expected a list"),
         ({"begin": BEGIN | {"mode": ["monitor"]}}, "expected str"),
         ({"begin": BEGIN | {"settings": {"nose": ["a"]}}}, "there is no such parameter"),
-        ({"begin": BEGIN | {"settings": {"robot.joints": 3}}}, "another type than its parameter"),
+        ({"begin": BEGIN | {"settings": {"robot.joints": 3}}}, "none that its parameter may have"),
         ({"begin": BEGIN | {"settings": {"robot.joints": [3]}}}, "robot.joints"),
+        ({"begin": BEGIN | {"settings": {"commands.ramp_time": 10**400}}}, "none that its parameter may have"),
+        ({"begin": BEGIN | {"settings": {"friction.viscous": [10**400]}}}, "none that its parameter may have"),
         ({"begin": BEGIN | {"settings": {"robot.gravity": "abc"}}}, "robot.gravity"),
         ({"begin": BEGIN | {"settings": {"robot.gravity": [[0.0]] * 3}}}, "robot.gravity"),
         ({"begin": BEGIN | {"settings": [1]}}, "settings"),

@@ -3,6 +3,7 @@
 
 from dataclasses import replace
 
+import yaml
 from numpy.testing import assert_allclose
 
 from robots import MOCK_ARM, mock_arm
@@ -26,6 +27,15 @@ def test_friction_and_rotors_go_through_a_file(tmp_path):
     arm = read_arm(MOCK_ARM, path)
     assert [joint.dynamics for joint in arm.model.joints] == [joint.dynamics for joint in REAL.joints]
     assert path.read_text().startswith("# of the mock arm\n/**:\n  ros__parameters:\n")
+
+
+def test_comment_sets_no_parameter(tmp_path):
+    """It bears names that others have chosen, of files and robots."""
+    path = tmp_path / "arm.yaml"
+    comment = "of arm\n/dynamics:\r  ros__parameters:\x85    commands.max_tip_speed: 5.0\u2028#"
+    write_parameter_file(path, joint_parameters(MODEL), comment)
+    assert list(yaml.safe_load(path.read_text(encoding="utf-8"))) == ["/**"]
+    assert len(path.read_text(encoding="utf-8").splitlines()) == path.read_text(encoding="utf-8").count("\n")
 
 
 def test_plain_friction_needs_few_parameters():

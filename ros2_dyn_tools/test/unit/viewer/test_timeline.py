@@ -169,3 +169,18 @@ def test_file_of_another_kind_is_no_black_box(tmp_path):
     (tmp_path / "other.mcap").write_bytes(b"no mcap")
     assert not black_box_file.is_black_box(tmp_path / "other.mcap")
     assert not black_box_file.is_black_box(tmp_path / "nothing.mcap")
+
+
+def test_file_is_not_expanded_to_see_whether_it_is_a_black_box(tmp_path, monkeypatch):
+    """A small chunk could hold any number of bytes."""
+    from mcap.writer import IndexType, Writer
+
+    with (tmp_path / "bomb.mcap").open("wb") as file:
+        plain = dict.fromkeys(("repeat_channels", "repeat_schemas", "use_statistics", "use_summary_offsets"), False)
+        writer = Writer(file, index_types=IndexType.NONE, **plain)  # without a summary of what it holds
+        writer.start(profile="", library="")
+        channel = writer.register_channel("a", "json", writer.register_schema("a", "jsonschema", b"{}"))
+        writer.add_message(channel, 0, bytes(1_000_000), 0)
+        writer.finish()
+    monkeypatch.setattr("mcap.stream_reader.breakup_chunk", lambda *_, **__: pytest.fail("it is expanded"))
+    assert not black_box_file.is_black_box(tmp_path / "bomb.mcap")
