@@ -86,7 +86,7 @@ def declared(arm: RobotModel, description: RobotModel, settings: Settings) -> De
         settings.states.timeout,
         settings.commands.max_tip_speed,
         tuple(MODES),
-        tuple(name for name in MODES if name != "feed_forward"),
+        tuple(name for name, mode in MODES.items() if mode.needs.target != "joints"),
         tuple(name for name, mode in MODES.items() if mode.needs.enabling_signal or name in ENABLED),
         stiffness if settings.commands.command_effort == "position_offset" else None,
     )
