@@ -5,6 +5,7 @@ import ctypes
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -82,12 +83,18 @@ def test_compiled_code_calls_sine_and_cosine_alone(tmp_path):
     assert called <= {"sin", "cos", "sincos", "memcpy", "memset", "_GLOBAL_OFFSET_TABLE_"}
 
 
-@pytest.mark.parametrize("code", ["*/ int injected(void) {{ return 42; }} /*", "*\\&#10;/ int injected(void); /&#10;*"])
+@pytest.mark.parametrize("code", ["*/ int injected(void) { return 42; } /*", "*\\\n/ int injected(void); /\n*"])
 def test_names_that_are_code_stay_in_the_comment_of_the_header(code, tmp_path):
-    text = MOCK_ARM.read_text()
-    for name in ("shoulder_pan_joint", "wrist_3_link", "mock_arm"):
-        text = text.replace(f'"{name}"', f'"{code.format()}{name}"')
-    model = RobotModel.from_urdf(text)
+    """Robots that a program makes may have any names; those of descriptions are of one line."""
+    specs = [
+        spec._replace(
+            link=code + spec.link,
+            parent=spec.parent and code + spec.parent,
+            joint=spec.joint and replace(spec.joint, name=code + spec.joint.name),
+        )
+        for spec in mock_arm().link_specs
+    ]
+    model = RobotModel.from_links(f"{code}mock_arm", specs)
     assert "int injected" in model.joint_names[0]
     header, source, *_ = export_c(model, tmp_path, OUTPUTS)
     shared = library(tmp_path, source.stem)
