@@ -6,18 +6,16 @@ MAX_TEXT = 1000
 
 
 def shorten(text: str, length: int = MAX_TEXT) -> str:
-    """Return a printable text, or its beginning and its end where it is longer than a number of characters."""
-    if len(text) <= length:
-        return printable(text)
-    half = (length - 5) // 2
-    return printable(f"{text[:half]} ... {text[-half:]}")
+    """Return a text of printable lines, or its beginning and its end where it is longer than a number of characters."""
+    if len(text) > length:
+        half = (length - 5) // 2
+        text = f"{text[:half]} ... {text[-half:]}"
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def printable(text: str) -> str:
-    r"""Return a text in which what would steer a terminal is written out, such as ``\x1b``; lines remain."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+    r"""Return a text of one line in which what would steer a terminal is written out, such as ``\x1b``."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 class Ros2DynError(Exception):

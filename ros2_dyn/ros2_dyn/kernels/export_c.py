@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
+from ros2_dyn.errors import printable
 from ros2_dyn.kernels.emit_c import c_body, emit_program
 from ros2_dyn.kernels.symbol import FUNCTIONS
 from ros2_dyn.kernels.trace import Program, trace
@@ -172,8 +173,7 @@ def identifier(name: str) -> str:
 
 def comment_text(name: str) -> str:
     """Return a name as it can stand in a comment of C: on one line, without characters that begin or end a comment."""
-    text = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in name)
-    return re.sub(r"\*(?=/)|/(?=\*)", r"\g<0> ", text)
+    return re.sub(r"\*(?=/)|/(?=\*)", r"\g<0> ", printable(name))
 
 
 def _example(program: Program, name: str) -> str:
