@@ -50,15 +50,20 @@ def ahead(record: Record, values: Array, rate: Array, seconds: float) -> Iterato
         yield from worst(record, commands.t[begin:end], gained, seconds * (1 + 1e-6))
 
 
-def efforts_in_force(record: Record) -> Array:
+def efforts_in_force(record: Record, pause: float) -> Array:
     """Return efforts whose differences are those that commands make at the joints, N m or N, shape (k, n).
 
     A servo that is commanded no more holds its place: what it exerts changes with the joint. The first command after a
     pause then changes it by as much as it moves the place.
+
+    Args:
+        record: of the world.
+        pause: time between two commands from which on it is one, s: the last command of a node that falls silent is
+            under way for a moment.
     """
     motion, commands, stiffness = record.motion, record.commands, record.declared.servo_stiffness
     nobody = motion.t[(motion.commander == "") & (motion.mode != "")]
-    paused = np.diff(np.searchsorted(nobody, commands.t)) > 0
+    paused = (np.diff(np.searchsorted(nobody, commands.t)) > 0) & (np.diff(commands.t) > pause)
     if stiffness is None or not paused.any():
         return commands.effort
     change = np.diff(commands.effort, axis=0)

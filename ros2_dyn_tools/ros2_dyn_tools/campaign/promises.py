@@ -79,7 +79,7 @@ def effort_limit(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 @promise
 def slew_rate(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """Efforts change no faster than declared, by what {SLEW_TIME:g} s allow at most."""
-    yield from ahead(record, efforts_in_force(record), record.declared.slew_rate, SLEW_TIME)
+    yield from ahead(record, efforts_in_force(record, SLEW_TIME), record.declared.slew_rate, SLEW_TIME)
 
 
 @promise

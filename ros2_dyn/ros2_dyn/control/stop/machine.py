@@ -26,6 +26,9 @@ GROWTH = 1.2
 """A joint may be as fast after a stop as `GROWTH` times its speed at the stop plus `FAST`: an error of the model drives
 it until the springs know. The speed at the stop is that when the efforts that drove it have turned. From then on, what
 is allowed falls to `FAST`."""
+PATIENCE = 0.15
+"""Time for which a joint may be faster than `GROWTH` times its speed at the stop plus twice `FAST`, s: a bump makes one
+as fast for less time, and what lasts longer may be an error of the model."""
 PROOF_TIME = 0.3
 """Time for which an effort in which commands end has to have held the arm, s: that of a fall by 0.4 m."""
 
@@ -84,15 +87,18 @@ class Stop:
         self.hold = Hold()
         self._released: Array | None = None
         self._since: float | None = None
-        self._judged_from = self._slow_at = 0.0
+        self._judged_from = 0.0
         self._turned = False
         self._at = 0.0
         self._reference: Array | None = None
+        self._at_stop: float | None = None
+        self._allowed_at = 0.0
         self._rested_at: Array | None = None
         self._response = EffortResponse(PROOF_TIME)
 
     def take(self, signal: Signal) -> None:
         """Go where a signal leads; the arm is judged anew from then on."""
+        before = self.phase
         self.phase = "silent" if signal == "aborted" else NEXT.get((self.phase, signal), self.phase)
         if signal == "entered":
             self.hold, self._released = Hold(), None
@@ -100,6 +106,7 @@ class Stop:
             self.hold.forget()
         if signal not in ("rests", "ends"):
             self._since = None
+            self._at_stop = 0.0 if before == "ending" else None  # it rested until then
         if signal in ("stopped", "left"):
             self._response = EffortResponse(PROOF_TIME)
 
@@ -159,7 +166,7 @@ class Stop:
         """Take a state: return why the motion since the stop is a failure, or go where it leads; see `TRANSITIONS`.
 
         An arm that something outside drives, and that obeys, is judged anew when that ends: a person who bumps it makes
-        no stop fail for `STOP_TIME`, from the stop on or once it is slow.
+        no stop fail as long as no joint runs away.
 
         Args:
             motion: of the arm.
@@ -173,7 +180,7 @@ class Stop:
         if seen.inert:  # they may obey later
             self._response = EffortResponse(PROOF_TIME)
         if self._since is None:
-            self._since = self._judged_from = self._slow_at = seen.now
+            self._since = self._judged_from = self._allowed_at = seen.now
             self._reference, self._turned = None, False
         since, told = at - self._since, np.abs(arm.qd)
         if since < 0:
@@ -181,14 +188,14 @@ class Stop:
         speed = motion.speed(WINDOW)
         speed = None if speed is None else np.where(given.misplaced, told, speed)  # an encoder that slips moves no arm
         fastest = float(np.max(told if speed is None else np.maximum(speed, told)))
-        if self._reference is None:
-            self._reference = np.full_like(arm.qd, fastest)
-        self._await_turn(arm, driving, at, late=since > turning)
         pushed = given.pushed and bool(obeyed.all())
-        self._excuse_push(at, fastest, pushed)
+        self._await_calm(arm, driving, at, fastest, late=since > turning, pushed=pushed)
         since = at - self._judged_from
         if speed is None:
             return None
+        if self._runs_away(speed, at, pushed):
+            text = f"{np.max(speed):.2g} rad/s or m/s for {PATIENCE:g} s, {self._at_stop:.2g} at the stop"
+            return StopFailure(text, speed > 2 * FAST)
         if self.phase == "holding":
             return self._leaves_rest(given, pushed)
         if self._comes_to_rest(motion, at):
@@ -197,16 +204,7 @@ class Stop:
                 self.hold.rest(arm.q)
             self.take("rests")
             return None
-        turned = (
-            self._response.turned_over(arm, REST_SPEED, given.rate)
-            & ~obeyed
-            & (np.maximum(speed, np.abs(arm.qd)) > FAST)
-        )
-        fails = self._exceeds(speed, arm.qd, turned, since / settling)
-        if not fails.any():
-            return None
-        text = f"{np.max(speed):.2g} rad/s or m/s {since:.2g} s after the stop, {np.max(self._reference):.2g} before"
-        return StopFailure(text, fails)
+        return self._exceeds(speed, given, since, settling)
 
     def _comes_to_rest(self, motion: ArmMotion, at: float) -> bool:
         """Return whether the arm has come to rest; one that rested when it was stopped may begin to fall then."""
@@ -214,29 +212,47 @@ class Stop:
         proved = self.phase == "leaving" or (self.phase == "braking" and at - self._since >= PROOF_TIME)
         return proved and motion.at_rest(REST_DISTANCE, PROOF_TIME)
 
-    def _exceeds(self, speed: Array, qd: Array, turned: Array, share: float) -> Array:
-        """Return which joints do what a stop that succeeds does not, shape (n,), bool, a share of its time later."""
-        if self.phase not in ("braking", "leaving"):
-            return turned & (self.phase == "failed")
+    def _exceeds(self, speed: Array, given: BrakeInput, since: float, settling: float) -> StopFailure | None:
+        """Return what a stop that succeeds does not do, a time after it, s, where it takes another one, s."""
+        qd = np.abs(given.state.qd)
+        turned = self._response.turned_over(given.state, REST_SPEED, given.rate) & ~given.obeyed
+        turned &= np.maximum(speed, qd) > FAST
         assert self._reference is not None
-        allowed = GROWTH * self._reference * max(1 - share, 0.0) + FAST
-        return (speed > allowed) | (turned & (np.abs(qd) > self._reference))
+        if self.phase in ("braking", "leaving"):
+            allowed = GROWTH * self._reference * max(1 - since / settling, 0.0) + FAST
+            fails = (speed > allowed) | (turned & (qd > self._reference))
+        else:
+            fails = turned & (self.phase == "failed")
+        if not fails.any():
+            return None
+        text = f"{np.max(speed):.2g} rad/s or m/s {since:.2g} s after the stop, {np.max(self._reference):.2g} before"
+        return StopFailure(text, fails)
 
-    def _await_turn(self, arm: ArmState, driving: Array, at: float, late: bool) -> None:
-        """Judge the arm from when the efforts do not drive it any more, by the speed that they gave it until then."""
-        assert self._reference is not None
+    def _await_calm(
+        self, arm: ArmState, driving: Array, at: float, fastest: float, *, late: bool, pushed: bool
+    ) -> None:
+        """Judge the arm from when no efforts of before the stop drive it, and no push, by the speed that these made."""
+        if self._reference is None:
+            self._reference = np.full_like(arm.qd, fastest)
+            self._at_stop = fastest if self._at_stop is None else self._at_stop
         self._turned = self._turned or late or float(driving @ arm.qd) <= 0
         if not self._turned:
             gain = np.maximum(np.linalg.solve(arm.M, driving) * np.sign(arm.qd), 0.0)
             self._judged_from, self._reference = at, self._reference + gain * max(at - self._judged_from, 0.0)
-
-    def _excuse_push(self, at: float, fastest: float, pushed: bool) -> None:
-        """Judge an arm that is pushed from now on, for `STOP_TIME` from the stop on, or once it is slow by itself."""
-        assert self._reference is not None
-        if fastest < REST_SPEED and not pushed:
-            self._slow_at = at
-        if pushed and self.phase in ("braking", "leaving") and at - self._slow_at < STOP_TIME:
+        if pushed and self.phase in ("braking", "leaving"):
             self._judged_from, self._reference = at, np.maximum(self._reference, fastest)
+
+    def _runs_away(self, speed: Array, at: float, pushed: bool) -> bool:
+        """Return whether a joint has been faster for `PATIENCE` than any may be, whatever drives it.
+
+        A hand may move an arm that rests.
+        """
+        assert self._at_stop is not None
+        rests = self.phase == "holding"
+        allowed = 2 * FAST + (0.0 if rests else GROWTH * self._at_stop)
+        if (rests and pushed) or self.phase not in ("braking", "leaving", "holding") or np.all(speed <= allowed):
+            self._allowed_at = at
+        return at - self._allowed_at > PATIENCE
 
     def release(self, joints: Array) -> None:
         """Leave joints without effort, shape (n,), bool."""

@@ -55,7 +55,8 @@ LEFT = "`monitor` is requested"
 FAILS = (
     "a joint exceeds 1.2 times the speed at the stop, or that to which efforts drive it until they have turned, by 0.2 "
     "rad/s. From then on, what is allowed falls to 0.2 rad/s within 1 s, or sooner where efforts can be built up "
-    "sooner; an arm that obeys and is pushed is judged 1 s after the stop, or after it was slow by itself"
+    "sooner; an arm that obeys and is pushed is judged when that ends. Whatever drives it: a joint exceeds 1.2 times "
+    "the speed at the stop by 0.4 rad/s for 0.15 s"
 )
 STALE = "states are too old"
 FAILS_OR_STALE = f"a condition fails, or {STALE}"
@@ -68,8 +69,15 @@ TRANSITIONS = (
     Transition("active", "left", "leaving", LEFT),
     Transition("braking", "rests", "holding", "no joint has moved by 0.003 rad in 0.3 s since the stop"),
     Transition("braking", "fails", "failed", FAILS),
-    Transition("holding", "fails", "failed", "a joint is 0.3 rad away from where it rested"),
-    Transition("holding", "moves", "braking", "the same, of an arm that obeys and is pushed"),
+    Transition(
+        "holding",
+        "fails",
+        "failed",
+        "a joint is 0.3 rad away from where it rested, or faster than 0.4 rad/s for 0.15 s",
+    ),
+    Transition(
+        "holding", "moves", "braking", "an arm that obeys and is pushed: a joint is 0.3 rad away from where it rested"
+    ),
     Transition("holding", "stopped", "braking", STALE),
     Transition(
         "failed",
