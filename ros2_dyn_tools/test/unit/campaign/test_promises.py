@@ -119,6 +119,19 @@ def test_servo_that_is_commanded_again_is_moved_no_farther_than_its_effort_may_c
     assert len(list(found)) == broken
 
 
+@pytest.mark.parametrize(("change", "broken"), [(0.2, 1), (0.01, 0)])
+def test_last_command_of_a_servo_that_is_under_way_when_the_node_falls_silent_is_none_after_a_pause(change, broken):
+    """Its joint has moved by 0.4 rad since the command before."""
+    record = falling_at(9.0, "node")
+    data = np.array([[3.0], [3.4 + change]])
+    commands = Commands(
+        np.array([1.997, 2.005]), np.array([[1.0], [1.0 + change]]), data, np.full(2, "node"), np.zeros(2)
+    )
+    declared = replace(record.declared, slew_rate=np.full(1, 2.0), servo_stiffness=np.ones(1))
+    found = promises.slew_rate.check(replace(record, declared=declared, commands=commands), NOTHING)
+    assert len(list(found)) == broken
+
+
 def moving(qd: np.ndarray, mode: np.ndarray, commander: np.ndarray | str = "node") -> Record:
     """Return a record of a joint of a speed, rad/s, every 10 ms; whose tip is 1 m away and may go 0.25 m/s."""
     record, t, none = falling_at(9.0, "node"), 0.01 * np.arange(len(qd)), np.zeros(len(qd))
