@@ -422,6 +422,17 @@ def test_joint_that_rested_may_be_pushed_away_by_a_third_of_a_radian(push, secon
     assert np.all(np.abs(joints.qd) < 0.05)
 
 
+@pytest.mark.parametrize("pushed", [False, True])
+def test_joint_that_rested_and_becomes_fast_for_a_while_is_a_failure_unless_something_pushes_it(pushed):
+    """A drive that gave less than before was judged by the joint's way alone: it fell at 9 rad/s."""
+    joints = stopped(obeyed=EVERYBODY)
+    assert joints.phase == "holding"
+    joints.pushed = pushed
+    joints.run(0.25, push=20.0)
+    assert joints.q[0] < 0.25
+    assert (joints.failures > 0) == (not pushed)
+
+
 @pytest.mark.parametrize(("speed", "seconds", "fails"), [(2.0, 0.1, False), (2.0, 0.3, True), (0.3, 2.0, False)])
 def test_joint_that_creeps_long_after_the_stop_may_be_bumped_or_led_slowly_but_not_fast(speed, seconds, fails):
     """It is not at rest, but slow: a bump is judged as one right after the stop is."""
