@@ -27,8 +27,9 @@ GROWTH = 1.2
 it until the springs know. The speed at the stop is that when the efforts that drove it have turned. From then on, what
 is allowed falls to `FAST`."""
 PATIENCE = 0.15
-"""Time for which a joint may be faster than `GROWTH` times its speed at the stop plus twice `FAST`, s: a bump makes one
-as fast for less time, and what lasts longer may be an error of the model."""
+"""Time for which a joint may be faster than `GROWTH` times its speed at the stop plus twice `FAST`, s, and after
+`STOP_TIME` than twice `FAST`: a bump makes one as fast for less time, and what lasts longer may be an error of the
+model."""
 PROOF_TIME = 0.3
 """Time for which an effort in which commands end has to have held the arm, s: that of a fall by 0.4 m."""
 
@@ -248,8 +249,9 @@ class Stop:
         A hand may move an arm that rests.
         """
         assert self._at_stop is not None
+        assert self._since is not None
         rests = self.phase == "holding"
-        allowed = 2 * FAST + (0.0 if rests else GROWTH * self._at_stop)
+        allowed = 2 * FAST + (0.0 if rests or at - self._since > STOP_TIME else GROWTH * self._at_stop)
         if (rests and pushed) or self.phase not in ("braking", "leaving", "holding") or np.all(speed <= allowed):
             self._allowed_at = at
         return at - self._allowed_at > PATIENCE

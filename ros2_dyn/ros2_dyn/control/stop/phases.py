@@ -56,7 +56,7 @@ FAILS = (
     "a joint exceeds 1.2 times the speed at the stop, or that to which efforts drive it until they have turned, by 0.2 "
     "rad/s. From then on, what is allowed falls to 0.2 rad/s within 1 s, or sooner where efforts can be built up "
     "sooner; an arm that obeys and is pushed is judged when that ends. Whatever drives it: a joint exceeds 1.2 times "
-    "the speed at the stop by 0.4 rad/s for 0.15 s"
+    "the speed at the stop, or after 1 s none, by 0.4 rad/s for 0.15 s"
 )
 STALE = "states are too old"
 FAILS_OR_STALE = f"a condition fails, or {STALE}"

@@ -433,20 +433,29 @@ def test_joint_that_rested_and_becomes_fast_for_a_while_is_a_failure_unless_some
     assert (joints.failures > 0) == (not pushed)
 
 
+def lead(joints: Joints, speed: float, seconds: float) -> None:
+    """Drive the first joint at a speed, rad/s, for a time, s."""
+    for _ in range(round(seconds / 0.004)):
+        joints.qd[0] = speed
+        joints.run(0.004)
+
+
 @pytest.mark.parametrize(("speed", "seconds", "fails"), [(2.0, 0.1, False), (2.0, 0.3, True), (0.3, 2.0, False)])
 def test_joint_that_creeps_long_after_the_stop_may_be_bumped_or_led_slowly_but_not_fast(speed, seconds, fails):
     """It is not at rest, but slow: a bump is judged as one right after the stop is."""
     joints = stopped(0.5, seconds=0.2, obeyed=EVERYBODY)
-
-    def lead(speed: float, seconds: float) -> None:
-        for _ in range(round(seconds / 0.004)):
-            joints.qd[0] = speed
-            joints.run(0.004)
-
-    lead(0.03, 1.2)
+    lead(joints, 0.03, 1.2)
     assert joints.phase == "braking"
     joints.pushed = True
-    lead(speed, seconds)
+    lead(joints, speed, seconds)
+    assert (joints.failures > 0) == fails
+
+
+@pytest.mark.parametrize(("seconds", "fails"), [(0.9, False), (1.3, True)])
+def test_joint_that_is_pushed_on_as_fast_as_it_was_is_a_failure_a_second_after_the_stop(seconds, fails):
+    joints = stopped(1.2, seconds=0.0, obeyed=EVERYBODY)
+    joints.pushed = True
+    lead(joints, 1.2, seconds)
     assert (joints.failures > 0) == fails
 
 
