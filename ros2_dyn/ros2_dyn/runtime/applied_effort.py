@@ -44,7 +44,7 @@ class AppliedEffort:
         """
         measured, seen = observed.state.measured, self._motion.times
         q = np.array(measured.q)
-        if len(seen) and observed.now - seen[-1] > STILL_TIME:
+        if len(seen) and observed.now - seen[-1] > robot.settings.states.timeout:
             self._motion.clear()  # where it was before nobody looked says nothing of how it moves now
         self._motion.add(observed.now, q)
         if self._held is not None and not self._is_there(q):
@@ -81,10 +81,14 @@ class AppliedEffort:
         return robot.as_commanded(state.gravity, state.gravity) if exerted is None else exerted
 
     @property
+    def watched(self) -> bool:
+        """Whether states have come for long enough to tell whether the arm rests."""
+        return self._motion.speed(STILL_TIME) is not None
+
+    @property
     def moves(self) -> bool:
         """Whether a joint is known to move."""
-        known = self._motion.speed(STILL_TIME) is not None
-        return known and not self._motion.at_rest(REST_DISTANCE, STILL_TIME)
+        return self.watched and not self._motion.at_rest(REST_DISTANCE, STILL_TIME)
 
     def held_at(self, q: Array) -> Array | None:
         """Return the effort that holds the arm at positions, rad or m, (n,); None where it has not rested there."""

@@ -192,6 +192,11 @@ class ArmObserver:
         return self._applied.at(robot, observed, state, commanded)
 
     @property
+    def watched(self) -> bool:
+        """Whether states have come for long enough to tell whether the arm rests."""
+        return self._applied.watched
+
+    @property
     def moves(self) -> bool:
         """Whether the arm is known to move."""
         return self._applied.moves

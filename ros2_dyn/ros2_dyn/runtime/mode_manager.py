@@ -222,6 +222,8 @@ class ModeManager:
             ModeRefused: a condition does not hold.
         """
         entry = self.check_entry(name, now)
+        if not self._observer.watched:  # while a failsafe process starts, it is
+            raise ModeRefused(name, "joint_states have not told for 0.1 s whether the arm rests: request it again")
         held = not self.commands and not self._observer.moves and entry.mode.holds_at_first(entry.arm)
         self._begin(entry.first, now, afresh=not self.commands)
         unmodelled = entry.unmodelled
@@ -241,14 +243,12 @@ class ModeManager:
             text = f"{problem}: do the clocks agree? The loop counts as later by that"
             self._events.append(Event("stamps ahead", text))
         self._entered, self._unmodelled = entry.mode, unmodelled
-        joints = [entry.robot.model.joint_names[i] for i in self._order]
-        return f"mode {name}, commanding {joints} on {self.link.topic}"
+        return f"mode {name}, commanding {[entry.robot.model.joint_names[i] for i in self._order]} on {self.link.topic}"
 
     def _begin(self, applied: Array, now: float, *, afresh: bool) -> None:
         """Take notice that commands begin, or go on; see `ArmObserver.begin`."""
         self._braked = None
-        if afresh:
-            self._sent = None
+        self._sent = None if afresh else self._sent
         self._observer.begin(applied, now, afresh=afresh)
 
     def leave(self) -> None:

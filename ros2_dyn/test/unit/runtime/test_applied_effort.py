@@ -10,7 +10,9 @@ from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.runtime.applied_effort import AppliedEffort
 
 MODEL = SimpleNamespace(effort_limit=np.array([10.0, 10.0]))
+SETTINGS = SimpleNamespace(states=SimpleNamespace(timeout=0.1))
 ROBOT = SimpleNamespace(
+    settings=SETTINGS,
     payload=SimpleNamespace(share=Ramp().share),
     model=MODEL,
     exerted=lambda measured, terms, gravity: np.array(measured.effort),
@@ -101,7 +103,7 @@ def test_an_arm_that_is_seen_again_is_not_known_to_move():
 def test_what_holds_the_arm_amid_the_ramp_of_a_payload_is_not_averaged():
     """The average of what held less would let the arm sink when the ramp is over."""
     applied = stand(AppliedEffort())
-    ramping = SimpleNamespace(payload=SimpleNamespace(share=Ramp(0.2, 0.5).share), model=MODEL)
+    ramping = SimpleNamespace(settings=SETTINGS, payload=SimpleNamespace(share=Ramp(0.2, 0.5).share), model=MODEL)
     stand(applied, robot=ramping, command=2 * HELD, start=0.2)
     np.testing.assert_allclose(applied.held_at(REST), 2 * HELD)
 

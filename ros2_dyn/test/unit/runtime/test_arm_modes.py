@@ -34,7 +34,7 @@ UNDAMPED = {"gravity.damping": 0.0, "hand_guiding.damping": 0.0, "force.damping"
 HEAVIER = URDF.replace('<mass value="8.393"/>', '<mass value="9.393"/>')
 
 
-def rig(start_states: int = 12, **changes) -> RuntimeRig:
+def rig(start_states: int = 15, **changes) -> RuntimeRig:
     """Return a rig whose arm stays at home, whatever is commanded, with states that have come for a while."""
     settings = Settings.from_values(
         {"robot.joints": NAMES, "commands.ramp_time": 0.05, **DRIVES, **UNDAMPED, **changes}
@@ -142,9 +142,10 @@ def test_commands_are_in_the_order_of_the_controller():
 
 
 def test_a_robot_that_carries_itself_is_commanded_without_gravity():
-    made = rig(**{"commands.command_effort": "gravity_compensated", "states.measured_effort": "gravity_compensated"})
+    made = rig(0, **{"commands.command_effort": "gravity_compensated", "states.measured_effort": "gravity_compensated"})
     made.measured = lambda: np.zeros(3)
     made.held = np.zeros(3)
+    made.step(15)
     enter(made, "gravity")
     assert_allclose(made.commands[-1].effort, np.zeros(3), rtol=0, atol=1e-6)
 
@@ -351,7 +352,7 @@ def test_a_mode_is_refused_while_other_parameters_are_being_prepared():
     assert "another robot or other parameters are being prepared: ask again" in made.refusal("gravity")
     made.take(made.runtime.step(work.run(), made.now))
     made.settings = other
-    made.step(12)
+    made.step(15)
     assert made.set_mode("gravity").error is None
     assert made.step().command.effort.shape == (2,)
 
@@ -576,7 +577,7 @@ def test_a_new_description_with_other_joints_ends_commands_at_once():
     full = {"names": model.joint_names, "position": q, "velocity": [0.0] * 6, "effort": g.tolist()}
     made.change = lambda sample: sample._replace(**full)
     made.judged = False  # it has other joints than those of the small arm
-    made.step(12)
+    made.step(15)
     assert made.set_mode("gravity").error is None
     made.step(5)
     made.take(made.runtime.step(Description(URDF.replace(NAMES[2], "another_joint")), made.now))

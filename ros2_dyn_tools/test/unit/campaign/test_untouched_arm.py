@@ -64,6 +64,7 @@ def leave_alone(
     measured: Callable[[np.ndarray], np.ndarray] | None = None,
     hand: float = 0.0,
     step: float = 0.0,
+    entered: float = ENTERED,
     **settings,
 ) -> Outcome:
     """Hold an arm until a mode is entered, and let it alone then.
@@ -79,14 +80,15 @@ def leave_alone(
         measured: what the driver tells of the efforts, N m or N, shape (n,); None: what they are.
         hand: force of a hand that draws the tip sideways for a second from when the mode begins, N.
         step: of the encoders, between two multiples of which the arm rests, rad or m.
+        entered: when the mode is requested for the first time, s.
         settings: parameters.
     """
     settings = Settings.from_values({"robot.joints": arm.joint_names, "collision.bandwidth": 0.0} | settings)
     driver, still = DriverQuality(125.0, 1e-5, 1e-3, effort_unit=unit), TargetQuality(amplitude=0.0, force=0.0)
     options = WorldOptions(settings, driver, ChannelQuality(), ChannelQuality(), still)
-    drawn = [AppliedForce(arm.default_tip, (0.0, hand, 0.0), start=ENTERED, duration=1.0)] if hand else []
+    drawn = [AppliedForce(arm.default_tip, (0.0, hand, 0.0), start=entered, duration=1.0)] if hand else []
     world = World(seed, arm, random_home(arm, np.random.default_rng(seed)), options, known, contacts=drawn)
-    world.at(ENTERED, lambda: world.want_mode(mode))
+    world.at(entered, lambda: world.want_mode(mode))
     if payload:
         world.at(1.0, lambda: world.tell_payload(told(Payload(payload, [0.0, 0.0, 0.05]), 0.5)))
     if slip is not None:
@@ -132,6 +134,14 @@ def test_arm_on_a_base_that_leans_by_8_degrees_stays_where_it_is(name, seed):
     sideways = 9.81 * np.sin(tilt)
     down = (sideways * np.cos(heading), sideways * np.sin(heading), -9.81 * np.cos(tilt))
     check_at_rest(leave_alone(arm, seed=seed, **{"robot.gravity": down}))
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_mode_that_is_requested_as_soon_as_states_come_holds_the_arm(name):
+    """What held it was not known yet, and the tip went at 0.2 m/s, for as long as the mode lasted."""
+    arm, down = with_friction(nominal_arm(name), GOOD_GEAR), (0.0, 1.4, -9.7)
+    at_once = {"commands.stop_behaviour": "none"}  # no failsafe process has to start first
+    check_at_rest(leave_alone(arm, entered=0.03, **{"robot.gravity": down} | at_once))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
