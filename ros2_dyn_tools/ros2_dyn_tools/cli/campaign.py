@@ -171,7 +171,7 @@ def _draw_fastest(result: CampaignResult, user: UserArm, output: Path, console: 
     for number, (seed, family, speed) in enumerate(result.fastest_worlds, 1):
         path = output.with_stem(f"{output.stem}_{number}")
         draw(play_world(seed, family=family, user=user), path)
-        console.print(f"tip {speed:.2g} m/s: world {seed} of '{family}', drawn: {path}", soft_wrap=True)
+        console.print(f"tip {speed:.2f} m/s: world {seed} of '{family}', drawn: {path}", soft_wrap=True)
 
 
 def show(result: CampaignResult, console: Console) -> None:
@@ -183,7 +183,7 @@ def show(result: CampaignResult, console: Console) -> None:
         table.add_column(head, justify="right", no_wrap=True)
     for name, part in result.families.items():
         broken = str(sum(part.violations.values()))
-        worst = [f"{value:.3g}" for value, _ in part.worst.values()]
+        worst = [f"{value:.2f}" for value, _ in part.worst.values()]
         if part.worlds:
             table.add_row(name, str(part.faults), f"{part.restless}/{part.stops}", broken, *worst)
     console.print(table)

@@ -65,7 +65,7 @@ def test_own_arm_is_played_with_its_parameters_and_its_fastest_worlds_are_drawn(
 
 
 def test_table_of_worst_motions_fits_a_terminal(capsys):
-    worst = dict.fromkeys(MOTIONS, (12.3456, 2**53 - 1))
+    worst = dict.fromkeys(MOTIONS, (12.3456, 2**53 - 1)) | {"tip speed": (1.234e-17, 1), "contact force": (123.456, 1)}
     families = {name: FamilyResult(100, 2000, 1.0, 50, 200, 30, {"tip speed": 3}, worst) for name in FAMILIES}
     console = Console(width=80, no_color=True)
     show(CampaignResult(1, families), console)
